@@ -1,0 +1,93 @@
+import type { ZoneOffset } from "../core/timestamp.ts";
+import { causeOf } from "../failure/classify.ts";
+import { Framer } from "../frame/framer.ts";
+import type { Line } from "../model/line.ts";
+import type { FailureRecord, LogRecord, RejectReason } from "../model/record.ts";
+import type { StreamInfo } from "../model/stream.ts";
+import type { Profile } from "../profile/profile.ts";
+import { LineRouter } from "../profile/router.ts";
+import type { DuplicateFilter } from "../request/duplicate-filter.ts";
+import { checkRecord } from "./record-check.ts";
+
+/** What takes the records of all streams. Called synchronously, in stream order. */
+export interface RecordConsumer {
+  record(record: LogRecord, profile: Profile, stream: StreamInfo): void;
+  reject(reason: RejectReason, stream: StreamInfo): void;
+  /** A line no profile knows; the object is valid during the call only. */
+  unrecognised?(line: Line, stream: StreamInfo): void;
+}
+
+export interface StreamPipelineOptions {
+  readonly stream: StreamInfo;
+  readonly profiles: readonly Profile[];
+  readonly consumer: RecordConsumer;
+  /** Shared by all streams: a copy of an entry may stand in another file. */
+  readonly duplicates: DuplicateFilter;
+  readonly zone: ZoneOffset;
+  /** Longest line that is read whole, bytes. */
+  readonly maxLineBytes?: number;
+}
+
+export const DEFAULT_MAX_LINE_BYTES = 1024 * 1024;
+
+/** Bytes of one stream → lines → records, synchronously: what is pushed has been counted when `push` returns. */
+export class StreamPipeline {
+  readonly stream: StreamInfo;
+  readonly framer: Framer;
+  readonly router: LineRouter;
+  bytes = 0;
+
+  constructor(options: StreamPipelineOptions) {
+    const { stream, consumer } = options;
+    this.stream = stream;
+    const reject = (reason: RejectReason): void => consumer.reject(reason, stream);
+    this.router = new LineRouter({
+      profiles: options.profiles,
+      context: { reject, zone: options.zone },
+      emit: (record, profile) => {
+        if (record.kind === "request" && record.dedupeKey !== undefined) {
+          const { timeMs, dedupeKey } = record;
+          if (options.duplicates.seen(`${profile.name} ${dedupeKey}`)) {
+            consumer.record({ kind: "count", timeMs, name: "duplicates_dropped", by: 1 }, profile, stream);
+            return;
+          }
+        }
+        if (record.kind === "request" && record.failure !== undefined) {
+          const failure = record.failure;
+          record.failure = undefined;
+          if (checkRecord(record, reject)) consumer.record(record, profile, stream);
+          consumer.record(withCause(failure), profile, stream);
+        } else if (record.kind === "failure") consumer.record(withCause(record), profile, stream);
+        else if (checkRecord(record, reject)) consumer.record(record, profile, stream);
+      },
+      ...(consumer.unrecognised === undefined
+        ? {}
+        : { onUnrecognised: (line: Line) => consumer.unrecognised?.(line, stream) }),
+    });
+    this.framer = new Framer({
+      maxLineBytes: options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
+      zone: options.zone,
+      onLine: (line) => this.router.route(line),
+    });
+  }
+
+  push(bytes: Buffer, offset: number, readMs: number): void {
+    this.bytes += bytes.length;
+    this.framer.push(bytes, offset, readMs);
+  }
+
+  flush(nowMs: number): void {
+    this.framer.flush(nowMs);
+    this.router.flush(nowMs, false);
+  }
+
+  /** The stream is over: everything held is delivered. */
+  end(nowMs: number): void {
+    this.framer.end();
+    this.router.flush(nowMs, true);
+  }
+}
+
+function withCause(record: FailureRecord): FailureRecord {
+  return record.cause === undefined ? { ...record, cause: causeOf(record) } : record;
+}
