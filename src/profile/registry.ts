@@ -2,6 +2,4 @@ import type { Profile } from "./profile.ts";
 import { uvicorn } from "./uvicorn/index.ts";
 
 /** Every built-in profile, in the order of the documentation. */
-export const PROFILES: readonly Profile[] = [
-  uvicorn,
-];
+export const PROFILES: readonly Profile[] = [uvicorn];

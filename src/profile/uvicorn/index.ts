@@ -20,7 +20,7 @@ export const uvicorn: Profile = {
     const text = line.text;
     const level = LEVELS.find((name) => text.startsWith(name));
     // uvicorn pads level and colon to ten columns
-    return level !== undefined && text.length > 10 && text.slice(level.length, 10).trim() === "" && text[10] !== " ";
+    return level !== undefined && text.length > 10 && text.slice(level.length, 10).trim() === "";
   },
   open: (context) => new UvicornParser(context),
 };
