@@ -76,6 +76,11 @@ export class StreamPipeline {
     this.framer.push(bytes, offset, readMs);
   }
 
+  /** The line pushed last will get no newline any more. */
+  endLine(): void {
+    this.framer.splitter.end();
+  }
+
   flush(nowMs: number): void {
     this.framer.flush(nowMs);
     this.router.flush(nowMs, false);

@@ -1,0 +1,103 @@
+import { readFile } from "node:fs/promises";
+import leven from "leven";
+import { parseDocument } from "yaml";
+import { z } from "zod";
+import { UserError } from "../core/user-error.ts";
+import { PROFILES } from "../profile/registry.ts";
+import { Config } from "./schema.ts";
+
+/**
+ * Reads and checks a configuration file.
+ *
+ * @throws {UserError} Exit code 2, one line: file, place, what is wrong, the nearest known key or profile.
+ */
+export async function loadConfig(file: string): Promise<Config> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    throw new UserError(`Cannot read configuration "${file}": ${reasonOf(cause)}`, { exitCode: 2, cause });
+  }
+  return parseConfig(text, file);
+}
+
+/** @param name How messages name the text. */
+export function parseConfig(text: string, name: string): Config {
+  const document = parseDocument(text, { prettyErrors: true });
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    throw new UserError(`${name}: ${fault.message.split("\n")[0]}`, { exitCode: 2 });
+  }
+  const parsed = Config.safeParse(document.toJS() ?? {});
+  if (!parsed.success) throw new UserError(`${name}: ${explain(parsed.error)}`, { exitCode: 2 });
+  for (const [index, source] of parsed.data.sources.entries()) {
+    const names = ["auto", ...PROFILES.map((profile) => profile.name)];
+    if (!names.includes(source.profile)) {
+      throw new UserError(
+        `${name}: sources[${index}].profile: no profile "${source.profile}"${didYouMean(source.profile, names)}`,
+        {
+          exitCode: 2,
+        },
+      );
+    }
+  }
+  return parsed.data;
+}
+
+/** `; did you mean "x"?` for the nearest of the known names, or nothing when none is near. */
+export function didYouMean(given: string, known: readonly string[]): string {
+  let best = "";
+  let bestDistance = Math.max(2, Math.floor(given.length / 2)) + 1;
+  for (const name of known) {
+    const distance = leven(given, name);
+    if (distance < bestDistance) [best, bestDistance] = [name, distance];
+  }
+  return best === "" ? "" : `; did you mean "${best}"?`;
+}
+
+function explain(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return "not a valid configuration";
+  const at = place(issue.path);
+  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
+  if (issue.code === "unrecognized_keys") {
+    const key = issue.keys[0] ?? "";
+    return `${place([...issue.path, key])}: unknown key "${key}"${didYouMean(key, keysAt(issue.path))}${more}`;
+  }
+  return `${at === "" ? "" : `${at}: `}${issue.message}${more}`;
+}
+
+function place(path: readonly PropertyKey[]): string {
+  return path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("")
+    .replace(/^\./, "");
+}
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+}
+
+/** Keys that the schema knows at a path. */
+function keysAt(path: readonly PropertyKey[]): string[] {
+  let node: SchemaNode | undefined = z.toJSONSchema(Config, { io: "input" }) as SchemaNode;
+  for (const part of path) node = typeof part === "number" ? node?.items : node?.properties?.[String(part)];
+  return Object.keys(node?.properties ?? {});
+}
+
+/** The reason of a system error in words a user knows. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const words: Record<string, string> = {
+    ENOENT: "no such file",
+    EACCES: "permission denied",
+    EISDIR: "is a directory",
+    ENOTDIR: "not a directory",
+    EMFILE: "too many open files",
+    ENOSPC: "no space left on device",
+    EROFS: "read-only file system",
+    EADDRINUSE: "address already in use",
+  };
+  return words[code ?? ""] ?? message;
+}

@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { UserError } from "../core/user-error.ts";
+
+/** What the HTTP server shows; built by the application. */
+export interface HttpViews {
+  /** The exposition in text format 0.0.4. */
+  metrics(): Promise<string>;
+  /** Undefined when ready, else the reason why not. */
+  notReady(): string | undefined;
+  /** The document of `/api/v1/status`. */
+  status(): unknown;
+  /** The landing page. */
+  page(): string;
+}
+
+const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";
+const gzipAsync = promisify(gzip);
+
+/** `/`, `/metrics`, `/-/healthy`, `/-/ready`, `/api/v1/status`; GET and HEAD only, anything else is 404 or 405. */
+export class HttpServer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #views: HttpViews;
+  readonly #onError: (error: unknown, path: string) => void;
+
+  private constructor(views: HttpViews, onError: (error: unknown, path: string) => void) {
+    this.#views = views;
+    this.#onError = onError;
+    this.#server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+      void this.#answer(request, response);
+    });
+    this.#server.maxConnections = 512;
+  }
+
+  /**
+   * @param listen `HOST:PORT`; an empty host is every interface, port 0 a free one.
+   * @throws {UserError} When the address cannot be bound.
+   */
+  static async listen(
+    listen: string,
+    views: HttpViews,
+    onError: (error: unknown, path: string) => void,
+  ): Promise<HttpServer> {
+    const http = new HttpServer(views, onError);
+    const colon = listen.lastIndexOf(":");
+    const host = listen.slice(0, colon).replace(/^\[|\]$/g, "");
+    const port = Number(listen.slice(colon + 1));
+    await new Promise<void>((resolve, reject) => {
+      http.#server.once("error", reject);
+      http.#server.listen({ port, ...(host === "" ? {} : { host }) }, () => {
+        http.#server.off("error", reject);
+        resolve();
+      });
+    }).catch((cause: unknown) => {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      const why =
+        code === "EADDRINUSE"
+          ? "the address is in use: another tokentail, or choose one with http.listen or --listen"
+          : message;
+      throw new UserError(`Cannot listen on ${listen}: ${why}`, { cause });
+    });
+    return http;
+  }
+
+  /** Base URL with the real port. */
+  get url(): string {
+    const { address, port, family } = this.#server.address() as AddressInfo;
+    const host = address === "::" || address === "0.0.0.0" ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
+    return `http://${host}:${port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+    try {
+      const route = ROUTES[path];
+      if (route === undefined) return send(response, 404, "text/plain; charset=utf-8", "404: no such page\n");
+      if (request.method !== "GET" && request.method !== "HEAD") {
+        response.setHeader("Allow", "GET, HEAD");
+        return send(response, 405, "text/plain; charset=utf-8", "405: only GET and HEAD\n");
+      }
+      const { status = 200, type, body } = await route(this.#views);
+      if (body.length > 1024 && /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""))) {
+        response.setHeader("Content-Encoding", "gzip");
+        response.setHeader("Vary", "Accept-Encoding");
+        return send(response, status, type, request.method === "HEAD" ? "" : await gzipAsync(body, { level: 1 }));
+      }
+      return send(response, status, type, request.method === "HEAD" ? "" : body);
+    } catch (error) {
+      this.#onError(error, path);
+      if (!response.headersSent) return send(response, 500, "text/plain; charset=utf-8", "500: see the log\n");
+      response.destroy();
+    }
+  }
+}
+
+interface Answer {
+  readonly status?: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+const TEXT = "text/plain; charset=utf-8";
+const ROUTES: Readonly<Record<string, (views: HttpViews) => Answer | Promise<Answer>>> = {
+  "/": (views) => ({ type: "text/html; charset=utf-8", body: views.page() }),
+  "/metrics": async (views) => ({ type: TEXT_FORMAT, body: await views.metrics() }),
+  "/-/healthy": () => ({ type: TEXT, body: "tokentail is healthy\n" }),
+  "/-/ready": (views) => {
+    const reason = views.notReady();
+    return reason === undefined
+      ? { type: TEXT, body: "tokentail is ready\n" }
+      : { status: 503, type: TEXT, body: `tokentail is not ready: ${reason}\n` };
+  },
+  "/api/v1/status": (views) => ({ type: "application/json", body: `${JSON.stringify(views.status())}\n` }),
+};
+
+function send(response: ServerResponse, status: number, type: string, body: string | Buffer): void {
+  response.writeHead(status, { "Content-Type": type, "X-Content-Type-Options": "nosniff" });
+  response.end(body);
+}

@@ -1,0 +1,268 @@
+import { LATENCY_SECONDS, TOKEN_RATE, TOKEN_SECONDS, TOKENS, UNIT_SCORES } from "./buckets.ts";
+
+/**
+ * Every metric, once: instruments, HELP and TYPE lines, documentation, rules and dashboards come from here, and no other
+ * file writes a metric's name as a string that could drift.
+ */
+interface Described {
+  readonly name: string;
+  /** UCUM unit of the value. */
+  readonly unit: string;
+  readonly help: string;
+  /** Label names beside those of the source. */
+  readonly labels: readonly string[];
+}
+
+export interface ValueDef extends Described {
+  readonly kind: "counter" | "gauge";
+}
+
+export interface HistogramDef extends Described {
+  readonly kind: "histogram";
+  /** Ascending upper bounds, without +Inf. */
+  readonly buckets: readonly number[];
+}
+
+export type MetricDef = ValueDef | HistogramDef;
+
+function counter(name: string, unit: string, labels: readonly string[], help: string): ValueDef {
+  return { name, kind: "counter", unit, labels, help };
+}
+
+function gauge(name: string, unit: string, labels: readonly string[], help: string): ValueDef {
+  return { name, kind: "gauge", unit, labels, help };
+}
+
+function histogram(
+  name: string,
+  unit: string,
+  labels: readonly string[],
+  buckets: readonly number[],
+  help: string,
+): HistogramDef {
+  return { name, kind: "histogram", unit, labels, buckets, help };
+}
+
+const REQUEST = ["model", "route", "tenant"] as const;
+
+export const METRICS = {
+  requests: counter(
+    "llm_requests_total",
+    "{request}",
+    [...REQUEST, "outcome", "finish_reason"],
+    "Requests that ended, by outcome: ok, error, or aborted by the client.",
+  ),
+  requestsReceived: counter(
+    "llm_requests_received_total",
+    "{request}",
+    [],
+    "Requests taken in, where the log shows arrivals.",
+  ),
+  httpResponses: counter(
+    "llm_http_responses_total",
+    "{response}",
+    ["route", "status"],
+    "HTTP answers by status, from access lines and request records; apart from the request's own outcome.",
+  ),
+  requestDuration: histogram(
+    "llm_request_duration_seconds",
+    "s",
+    REQUEST,
+    LATENCY_SECONDS,
+    "End-to-end duration of a request.",
+  ),
+  requestTtft: histogram("llm_request_ttft_seconds", "s", REQUEST, LATENCY_SECONDS, "Time to first token."),
+  requestQueue: histogram(
+    "llm_request_queue_seconds",
+    "s",
+    ["model", "route"],
+    LATENCY_SECONDS,
+    "Time a request waited before the engine took it up.",
+  ),
+  requestPrefill: histogram(
+    "llm_request_prefill_seconds",
+    "s",
+    ["model", "route"],
+    LATENCY_SECONDS,
+    "Time to process the prompt.",
+  ),
+  requestDecode: histogram(
+    "llm_request_decode_seconds",
+    "s",
+    ["model", "route"],
+    LATENCY_SECONDS,
+    "Time to generate the answer's tokens.",
+  ),
+  requestTpot: histogram(
+    "llm_request_time_per_output_token_seconds",
+    "s",
+    ["model", "route"],
+    TOKEN_SECONDS,
+    "Mean time per output token of one request, as the server reports it.",
+  ),
+  chunkInterval: histogram(
+    "llm_stream_chunk_interval_seconds",
+    "s",
+    ["model", "route"],
+    TOKEN_SECONDS,
+    "Mean interval between streamed chunks (ITL) of one request, as the server reports it.",
+  ),
+  upstream: histogram(
+    "llm_upstream_duration_seconds",
+    "s",
+    ["model", "route"],
+    LATENCY_SECONDS,
+    "Time the gateway or application waited for the model.",
+  ),
+  firstByte: histogram(
+    "llm_request_ttfb_seconds",
+    "s",
+    REQUEST,
+    LATENCY_SECONDS,
+    "Time to first byte as a proxy sees it; not a time to first token.",
+  ),
+  tokensPerSecond: gauge(
+    "llm_tokens_per_second",
+    "{token}/s",
+    ["engine", "direction"],
+    "Throughput as the engine last reported it; gone when it falls silent.",
+  ),
+  outputRate: histogram(
+    "llm_request_output_tokens_per_second",
+    "{token}/s",
+    ["model"],
+    TOKEN_RATE,
+    "Output tokens of a request over its decode time.",
+  ),
+  tokens: counter(
+    "ai_token_consumption_total",
+    "{token}",
+    [...REQUEST, "token_type"],
+    "Tokens consumed: input (full prompt) and output.",
+  ),
+  cachedTokens: counter(
+    "llm_cached_input_tokens_total",
+    "{token}",
+    ["model", "tenant"],
+    "Input tokens that came from a cache; a subset of the input tokens.",
+  ),
+  reasoningTokens: counter(
+    "llm_reasoning_tokens_total",
+    "{token}",
+    ["model", "tenant"],
+    "Output tokens spent on reasoning; a subset of the output tokens.",
+  ),
+  contextTokens: histogram("llm_request_context_tokens", "{token}", ["model"], TOKENS, "Prompt tokens of one request."),
+  outputTokens: histogram("llm_request_output_tokens", "{token}", ["model"], TOKENS, "Output tokens of one request."),
+  cost: counter("llm_cost_usd_total", "{USD}", ["model", "tenant"], "Cost as the log states it, US dollars."),
+  running: gauge(
+    "llm_requests_running",
+    "{request}",
+    ["engine"],
+    "Requests in the running batch; gone when the engine falls silent.",
+  ),
+  waiting: gauge(
+    "llm_requests_waiting",
+    "{request}",
+    ["engine"],
+    "Requests waiting for the engine; gone when it falls silent.",
+  ),
+  kvCacheUsage: gauge("llm_kv_cache_usage_ratio", "1", ["engine"], "Share of the KV cache in use, 0 to 1."),
+  prefixCacheHits: gauge(
+    "llm_prefix_cache_hit_ratio",
+    "1",
+    ["engine"],
+    "Prefix cache hit rate as the engine reports it, 0 to 1.",
+  ),
+  preemptions: counter(
+    "llm_preemptions_total",
+    "{preemption}",
+    [],
+    "Requests preempted or retracted for lack of KV cache.",
+  ),
+  failures: counter("llm_failures_total", "{record}", ["cause", "model", "tenant"], "Failure records by root cause."),
+  retries: counter("llm_retries_total", "{retry}", [], "Attempts repeated by a gateway or application."),
+  fallbacks: counter("llm_fallbacks_total", "{fallback}", [], "Requests moved to another model or deployment."),
+  retrieval: histogram(
+    "rag_retrieval_duration_seconds",
+    "s",
+    ["collection"],
+    LATENCY_SECONDS,
+    "Time to retrieve documents.",
+  ),
+  embedding: histogram("rag_embedding_duration_seconds", "s", ["model"], LATENCY_SECONDS, "Time to embed."),
+  rerank: histogram("rag_rerank_duration_seconds", "s", ["model"], LATENCY_SECONDS, "Time to rerank."),
+  tool: histogram("agent_tool_duration_seconds", "s", ["tool"], LATENCY_SECONDS, "Time of an agent's tool call."),
+  toolCalls: counter("agent_tool_calls_total", "{call}", ["tool", "outcome"], "Agent tool calls by outcome."),
+  topScore: histogram(
+    "rag_retrieval_top_score",
+    "1",
+    ["collection"],
+    UNIT_SCORES,
+    "Best retrieval score of a request.",
+  ),
+  semanticScore: histogram("llm_semantic_score", "1", ["model"], UNIT_SCORES, "Evaluation scores of answers."),
+  modelLoad: histogram("llm_model_load_seconds", "s", ["model"], LATENCY_SECONDS, "Time to load a model."),
+  lines: counter(
+    "tokentail_lines_total",
+    "{line}",
+    ["profile", "result"],
+    "Lines read, by the profile that took them; result recognised or unrecognised.",
+  ),
+  records: counter("tokentail_records_total", "{record}", ["profile"], "Records that lines became."),
+  readBytes: counter("tokentail_read_bytes_total", "By", [], "Bytes read from sources."),
+  lostBytes: counter(
+    "tokentail_lost_bytes_total",
+    "By",
+    ["reason"],
+    "Bytes that were written but can no longer be read.",
+  ),
+  skippedBytes: counter(
+    "tokentail_skipped_bytes_total",
+    "By",
+    [],
+    "Bytes of existing files that the start position left out.",
+  ),
+  invalidBytes: counter("tokentail_invalid_bytes_total", "By", [], "Bytes that were no valid UTF-8."),
+  overlongLines: counter("tokentail_overlong_lines_total", "{line}", [], "Lines cut at the size limit."),
+  rotations: counter(
+    "tokentail_rotations_total",
+    "{rotation}",
+    [],
+    "Rotations by rename or replacement that were followed.",
+  ),
+  truncations: counter(
+    "tokentail_truncations_total",
+    "{truncation}",
+    [],
+    "Truncations (copytruncate) that were followed.",
+  ),
+  duplicates: counter(
+    "tokentail_duplicate_lines_total",
+    "{record}",
+    [],
+    "Entries dropped because the same request had been counted.",
+  ),
+  rejected: counter(
+    "tokentail_rejected_values_total",
+    "{value}",
+    ["reason"],
+    "Figures of a line that were refused; the rest of the line counts.",
+  ),
+  overflow: counter(
+    "tokentail_series_overflow_total",
+    "{series}",
+    ["metric"],
+    "Label sets that were summed under `other` because the metric reached its series limit.",
+  ),
+  sourceErrors: counter(
+    "tokentail_source_errors_total",
+    "{error}",
+    ["reason"],
+    "Reads, opens and directory scans that failed and are tried again.",
+  ),
+  lagBytes: gauge("tokentail_lag_bytes", "By", [], "Bytes written and not yet read, over all files."),
+  files: gauge("tokentail_files", "{file}", [], "Files being followed."),
+  buildInfo: gauge("tokentail_build_info", "1", ["version", "revision"], "Always 1."),
+  reloadOk: gauge("tokentail_config_last_reload_successful", "1", [], "1 when the last configuration load succeeded."),
+} as const satisfies Record<string, MetricDef>;

@@ -1,0 +1,165 @@
+import { bucketIndex } from "./buckets.ts";
+import type { HistogramDef, MetricDef } from "./catalogue.ts";
+
+/** Label names and values of one series; a label whose value is unknown is absent. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** One series of a counter or gauge. */
+export interface ValueCell {
+  readonly labels: Labels;
+  value: number;
+  /** Wall time of the last write, for gauges that go stale; milliseconds. */
+  writtenMs: number;
+}
+
+/** One series of a histogram: `counts[i]` observations ≤ `buckets[i]`, the last one is +Inf. Not cumulative. */
+export interface HistogramCell {
+  readonly labels: Labels;
+  readonly buckets: readonly number[];
+  readonly counts: Float64Array;
+  count: number;
+  sum: number;
+}
+
+/** Adds one observation. The caller has refused NaN, infinite and negative values. */
+export function observe(cell: HistogramCell, value: number): void {
+  const index = bucketIndex(cell.buckets, value);
+  cell.counts[index] = (cell.counts[index] as number) + 1;
+  cell.count++;
+  cell.sum += value;
+}
+
+/** Label values longer than this are cut: a label is a name, not a text. */
+const MAX_LABEL_CHARS = 256;
+const OTHER = "other";
+const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+/** Names that Prometheus or the exposition keeps for itself. */
+const RESERVED = new Set(["le", "quantile", "job", "instance"]);
+
+/** All series of one metric, capped at insert. */
+class Family<Cell extends { readonly labels: Labels }> {
+  readonly cells = new Map<string, Cell>();
+  /** Label sets that were summed under `other`. */
+  overflowed = 0;
+  readonly def: MetricDef;
+  readonly #maxSeries: number;
+  readonly #make: (labels: Labels) => Cell;
+
+  constructor(def: MetricDef, maxSeries: number, make: (labels: Labels) => Cell) {
+    this.def = def;
+    this.#maxSeries = maxSeries;
+    this.#make = make;
+  }
+
+  /** The cell of a label set; beyond the limit, the metric's own label values become `other`, so that sums stay exact. */
+  cell(base: Labels, values: readonly (string | undefined)[]): Cell {
+    const labels = this.#labels(base, values);
+    const key = seriesKey(labels);
+    let cell = this.cells.get(key);
+    if (cell !== undefined) return cell;
+    if (this.cells.size < this.#maxSeries || this.def.labels.length === 0) {
+      cell = this.#make(labels);
+      this.cells.set(key, cell);
+      return cell;
+    }
+    this.overflowed++;
+    const folded = this.#labels(
+      base,
+      values.map((value) => (value === undefined ? undefined : OTHER)),
+    );
+    const foldedKey = seriesKey(folded);
+    cell = this.cells.get(foldedKey);
+    if (cell === undefined) {
+      cell = this.#make(folded);
+      this.cells.set(foldedKey, cell);
+    }
+    return cell;
+  }
+
+  #labels(base: Labels, values: readonly (string | undefined)[]): Labels {
+    const labels: Record<string, string> = {};
+    for (const [name, value] of Object.entries(base)) if (value !== "") labels[name] = value;
+    for (const [index, name] of this.def.labels.entries()) {
+      const value = values[index];
+      if (value !== undefined && value !== "") labels[name] = cleanLabelValue(value);
+    }
+    return labels;
+  }
+}
+
+function seriesKey(labels: Labels): string {
+  const names = Object.keys(labels).sort();
+  let key = "";
+  for (const name of names) key += `${name}\u001f${labels[name]}\u001e`;
+  return key;
+}
+
+/** A label value that any scraper takes: well-formed Unicode, no NUL, bounded length. */
+export function cleanLabelValue(value: string): string {
+  const cut = value.length > MAX_LABEL_CHARS ? value.slice(0, MAX_LABEL_CHARS) : value;
+  return cut.toWellFormed().replaceAll("\u0000", "\ufffd");
+}
+
+/**
+ * Why a label name from the configuration cannot be used, or undefined.
+ */
+export function labelNameFault(name: string): string | undefined {
+  if (!LABEL_NAME.test(name)) return "must match [a-zA-Z_][a-zA-Z0-9_]*";
+  if (name.startsWith("__") || RESERVED.has(name)) return "is reserved by Prometheus";
+  return undefined;
+}
+
+type CellOf<Def extends MetricDef> = Def extends HistogramDef ? HistogramCell : ValueCell;
+
+/**
+ * The live series of all metrics. Writers fetch a cell once for a label set and keep it; adding to a cell allocates
+ * nothing.
+ */
+export class MetricSet {
+  readonly #families = new Map<string, Family<ValueCell> | Family<HistogramCell>>();
+  readonly #maxSeries: number;
+
+  /** @param options.maxSeries Series of one metric before new label values become `other`. */
+  constructor(options: { maxSeries: number }) {
+    this.#maxSeries = options.maxSeries;
+  }
+
+  /** @param values In the order of `def.labels`; undefined leaves the label out. */
+  cell<Def extends MetricDef>(def: Def, base: Labels, ...values: (string | undefined)[]): CellOf<Def> {
+    return this.#family(def).cell(base, values) as CellOf<Def>;
+  }
+
+  /** Every family that has a series, in the order of first use. */
+  *families(): Iterable<{
+    readonly def: MetricDef;
+    readonly cells: Iterable<ValueCell | HistogramCell>;
+    readonly overflowed: number;
+  }> {
+    for (const { def, cells, overflowed } of this.#families.values()) yield { def, cells: cells.values(), overflowed };
+  }
+
+  /** Drops gauge series not written since `sinceMs` (wall time): a silent engine's gauge is unknown, not its last value. */
+  dropStale(defs: ReadonlySet<MetricDef>, sinceMs: number): void {
+    for (const def of defs) {
+      const family = this.#families.get(def.name) as Family<ValueCell> | undefined;
+      if (family === undefined) continue;
+      for (const [key, cell] of family.cells) if (cell.writtenMs < sinceMs) family.cells.delete(key);
+    }
+  }
+
+  #family(def: MetricDef): Family<ValueCell> | Family<HistogramCell> {
+    let family = this.#families.get(def.name);
+    if (family === undefined) {
+      family =
+        def.kind === "histogram"
+          ? new Family<HistogramCell>(def, this.#maxSeries, (labels) => newHistogram(labels, def.buckets))
+          : new Family<ValueCell>(def, this.#maxSeries, (labels) => ({ labels, value: 0, writtenMs: 0 }));
+      this.#families.set(def.name, family);
+    }
+    return family;
+  }
+}
+
+function newHistogram(labels: Labels, buckets: readonly number[]): HistogramCell {
+  return { labels, buckets, counts: new Float64Array(buckets.length + 1), count: 0, sum: 0 };
+}

@@ -1,0 +1,316 @@
+import { LATENCY_NAMES, Latency, type LatencyName } from "../model/latency.ts";
+import type { GaugeRecord, LogRecord, RejectReason, RequestRecord, StepRecord } from "../model/record.ts";
+import type { StreamInfo } from "../model/stream.ts";
+import { type HistogramDef, METRICS, type MetricDef, type ValueDef } from "./catalogue.ts";
+import { type HistogramCell, type MetricSet, observe, type ValueCell } from "./metric-set.ts";
+
+/** Gauges of an engine vanish when its log has not renewed them for this long: engines log every 5–10 s while they work. */
+const GAUGE_STALE_MS = 60_000;
+const STALE_GAUGES: ReadonlySet<MetricDef> = new Set<MetricDef>([
+  METRICS.running,
+  METRICS.waiting,
+  METRICS.kvCacheUsage,
+  METRICS.prefixCacheHits,
+  METRICS.tokensPerSecond,
+]);
+
+const LATENCY_METRICS: Partial<Record<LatencyName, HistogramDef>> = {
+  e2e: METRICS.requestDuration,
+  ttft: METRICS.requestTtft,
+  ttfb: METRICS.firstByte,
+  queue: METRICS.requestQueue,
+  prefill: METRICS.requestPrefill,
+  decode: METRICS.requestDecode,
+  tpot: METRICS.requestTpot,
+  itl: METRICS.chunkInterval,
+  upstream_llm: METRICS.upstream,
+  llm: METRICS.upstream,
+  retrieval: METRICS.retrieval,
+  rerank: METRICS.rerank,
+  embedding: METRICS.embedding,
+  tool: METRICS.tool,
+  model_load: METRICS.modelLoad,
+};
+const LATENCY_DEFS = LATENCY_NAMES.map((name) => LATENCY_METRICS[name]);
+
+/** The cells of one (stream, model, route, tenant): fetched once, then only added to. */
+interface Bundle {
+  readonly model: string | undefined;
+  readonly route: string | undefined;
+  readonly tenant: string | undefined;
+  readonly latencies: Array<HistogramCell | undefined>;
+  readonly outcomes: Map<string, ValueCell>;
+  input: ValueCell | undefined;
+  output: ValueCell | undefined;
+  cached: ValueCell | undefined;
+  reasoning: ValueCell | undefined;
+  context: HistogramCell | undefined;
+  answer: HistogramCell | undefined;
+  rate: HistogramCell | undefined;
+  cost: ValueCell | undefined;
+}
+
+type Tree = Map<string | undefined, Map<string | undefined, Map<string | undefined, Bundle>>>;
+
+/** Bundles kept; beyond, the table is emptied and built anew from the live series. */
+const MAX_BUNDLES = 50_000;
+
+/** Which of the request's own labels the series carry; others are left out, their sums merge. */
+export type RequestLabel = "model" | "route" | "tenant";
+
+/** Turns records into series. One for the whole daemon. */
+export class Recorder {
+  readonly set: MetricSet;
+  readonly #keep: ReadonlySet<RequestLabel>;
+  #bundles = new Map<StreamInfo, Tree>();
+  #bundleCount = 0;
+
+  constructor(options: { set: MetricSet; labels: readonly RequestLabel[] }) {
+    this.set = options.set;
+    this.#keep = new Set(options.labels);
+  }
+
+  /** @param nowMs Wall time, for the age of gauges. */
+  record(record: LogRecord, stream: StreamInfo, nowMs: number): void {
+    const { set } = this;
+    const { labels } = stream;
+    switch (record.kind) {
+      case "request":
+        this.#request(record, stream);
+        return;
+      case "received":
+        set.cell(METRICS.requestsReceived, labels).value++;
+        if (record.tokensIn !== undefined)
+          this.#bundle(stream, undefined, undefined, undefined, "input").value += record.tokensIn;
+        return;
+      case "http":
+        set.cell(METRICS.httpResponses, labels, this.#label("route", record.route), String(record.status)).value++;
+        return;
+      case "step":
+        this.#step(record, stream);
+        return;
+      case "gauges":
+        this.#gauges(record, stream, nowMs);
+        return;
+      case "count":
+        this.#count(record.name, record.by, stream);
+        return;
+      case "score":
+        observe(set.cell(METRICS.semanticScore, labels, this.#label("model", record.model)), record.value);
+        return;
+      case "failure":
+        set.cell(
+          METRICS.failures,
+          labels,
+          record.cause ?? "unknown",
+          this.#label("model", record.model),
+          this.#label("tenant", record.tenant ?? labels["tenant"]),
+        ).value++;
+        return;
+      case "tokens":
+      case "estimate":
+    }
+  }
+
+  reject(reason: RejectReason, stream: StreamInfo): void {
+    this.set.cell(METRICS.rejected, stream.labels, reason).value++;
+  }
+
+  /** Call before a snapshot: silent engines lose their gauges. */
+  dropStale(nowMs: number): void {
+    this.set.dropStale(STALE_GAUGES, nowMs - GAUGE_STALE_MS);
+  }
+
+  #label(name: RequestLabel, value: string | undefined): string | undefined {
+    return this.#keep.has(name) ? value : undefined;
+  }
+
+  #request(record: RequestRecord, stream: StreamInfo): void {
+    const bundle = this.#find(stream, record.model, record.route, record.tenant ?? stream.labels["tenant"]);
+    this.#outcome(bundle, record, stream).value++;
+    if (record.httpStatus !== undefined) {
+      this.set.cell(METRICS.httpResponses, stream.labels, bundle.route, String(record.httpStatus)).value++;
+    }
+    const { kinds, valuesMs } = record.latencies;
+    for (let index = 0; index < kinds.length; index++) {
+      const kind = kinds[index] as number;
+      const cell = (bundle.latencies[kind] ??= this.#latencyCell(kind, bundle, stream));
+      if (cell !== undefined) observe(cell, (valuesMs[index] as number) / 1000);
+    }
+    this.#tokens(record, bundle, stream);
+    if (record.costUsd !== undefined) {
+      (bundle.cost ??= this.set.cell(METRICS.cost, stream.labels, bundle.model, bundle.tenant)).value += record.costUsd;
+    }
+    if (record.scores !== undefined && record.scores.length > 0) {
+      observe(this.set.cell(METRICS.topScore, stream.labels, undefined), Math.max(...record.scores));
+    }
+    if (record.retries !== undefined && record.retries > 0) this.#count("retries", record.retries, stream);
+  }
+
+  #outcome(bundle: Bundle, record: RequestRecord, stream: StreamInfo): ValueCell {
+    const key = record.finishReason === undefined ? record.outcome : `${record.outcome} ${record.finishReason}`;
+    let cell = bundle.outcomes.get(key);
+    if (cell === undefined) {
+      const { model, route, tenant } = bundle;
+      cell = this.set.cell(METRICS.requests, stream.labels, model, route, tenant, record.outcome, record.finishReason);
+      if (bundle.outcomes.size < 100) bundle.outcomes.set(key, cell);
+    }
+    return cell;
+  }
+
+  #tokens(record: RequestRecord, bundle: Bundle, stream: StreamInfo): void {
+    const { set } = this;
+    const { labels } = stream;
+    const { model, route, tenant } = bundle;
+    if (record.tokensIn !== undefined) {
+      (bundle.input ??= set.cell(METRICS.tokens, labels, model, route, tenant, "input")).value += record.tokensIn;
+      observe((bundle.context ??= set.cell(METRICS.contextTokens, labels, model)), record.tokensIn);
+    }
+    if (record.tokensOut !== undefined) {
+      (bundle.output ??= set.cell(METRICS.tokens, labels, model, route, tenant, "output")).value += record.tokensOut;
+      observe((bundle.answer ??= set.cell(METRICS.outputTokens, labels, model)), record.tokensOut);
+      const rate = outputRate(record);
+      if (rate !== undefined) observe((bundle.rate ??= set.cell(METRICS.outputRate, labels, model)), rate);
+    }
+    if (record.tokensInCached !== undefined) {
+      (bundle.cached ??= set.cell(METRICS.cachedTokens, labels, model, tenant)).value += record.tokensInCached;
+    }
+    if (record.tokensOutReasoning !== undefined) {
+      (bundle.reasoning ??= set.cell(METRICS.reasoningTokens, labels, model, tenant)).value +=
+        record.tokensOutReasoning;
+    }
+  }
+
+  #step(record: StepRecord, stream: StreamInfo): void {
+    const { set } = this;
+    const { labels } = stream;
+    const seconds = record.durationMs / 1000;
+    switch (record.step) {
+      case Latency.retrieval:
+        observe(set.cell(METRICS.retrieval, labels, record.collection), seconds);
+        break;
+      case Latency.tool:
+        observe(set.cell(METRICS.tool, labels, record.tool), seconds);
+        set.cell(METRICS.toolCalls, labels, record.tool, record.outcome ?? "ok").value++;
+        break;
+      default: {
+        const def = LATENCY_DEFS[record.step];
+        if (def !== undefined) observe(set.cell(def, labels, this.#label("model", record.model)), seconds);
+      }
+    }
+    if (record.scores !== undefined && record.scores.length > 0) {
+      observe(set.cell(METRICS.topScore, labels, record.collection), Math.max(...record.scores));
+    }
+  }
+
+  #gauges(record: GaugeRecord, stream: StreamInfo, nowMs: number): void {
+    const put = (def: ValueDef, value: number | undefined, ...values: (string | undefined)[]): void => {
+      if (value === undefined || !Number.isFinite(value)) return;
+      const cell = this.set.cell(def, stream.labels, record.engine, ...values);
+      cell.value = value;
+      cell.writtenMs = nowMs;
+    };
+    const { values } = record;
+    put(METRICS.running, values.running);
+    put(METRICS.waiting, values.waiting);
+    put(METRICS.kvCacheUsage, values.kv_cache_usage_ratio);
+    put(METRICS.prefixCacheHits, values.prefix_cache_hit_ratio);
+    put(METRICS.tokensPerSecond, values.prompt_tokens_per_s, "prompt");
+    put(METRICS.tokensPerSecond, values.generation_tokens_per_s, "generation");
+  }
+
+  #count(name: string, by: number, stream: StreamInfo): void {
+    const def =
+      name === "retries"
+        ? METRICS.retries
+        : name === "fallbacks"
+          ? METRICS.fallbacks
+          : name === "preemptions" || name === "retractions"
+            ? METRICS.preemptions
+            : name === "duplicates_dropped"
+              ? METRICS.duplicates
+              : undefined;
+    if (def !== undefined) this.set.cell(def, stream.labels).value += by;
+  }
+
+  #bundle(
+    stream: StreamInfo,
+    model: string | undefined,
+    route: string | undefined,
+    tenant: string | undefined,
+    type: "input",
+  ): ValueCell {
+    const bundle = this.#find(stream, model, route, tenant);
+    return (bundle[type] ??= this.set.cell(
+      METRICS.tokens,
+      stream.labels,
+      bundle.model,
+      bundle.route,
+      bundle.tenant,
+      type,
+    ));
+  }
+
+  #find(stream: StreamInfo, model: string | undefined, route: string | undefined, tenant: string | undefined): Bundle {
+    const found = this.#bundles.get(stream)?.get(model)?.get(route)?.get(tenant);
+    return found ?? this.#newBundle(stream, model, route, tenant);
+  }
+
+  #newBundle(
+    stream: StreamInfo,
+    model: string | undefined,
+    route: string | undefined,
+    tenant: string | undefined,
+  ): Bundle {
+    if (++this.#bundleCount > MAX_BUNDLES) {
+      this.#bundles = new Map();
+      this.#bundleCount = 1;
+    }
+    const bundle: Bundle = {
+      model: this.#label("model", model),
+      route: this.#label("route", route),
+      tenant: this.#label("tenant", tenant),
+      latencies: [],
+      outcomes: new Map(),
+      input: undefined,
+      output: undefined,
+      cached: undefined,
+      reasoning: undefined,
+      context: undefined,
+      answer: undefined,
+      rate: undefined,
+      cost: undefined,
+    };
+    const byModel = getOrPut(this.#bundles, stream, () => new Map());
+    const byRoute = getOrPut(byModel, model, () => new Map());
+    getOrPut(byRoute, route, () => new Map()).set(tenant, bundle);
+    return bundle;
+  }
+
+  #latencyCell(kind: number, { model, route, tenant }: Bundle, stream: StreamInfo): HistogramCell | undefined {
+    const def = LATENCY_DEFS[kind];
+    if (def === undefined) return undefined;
+    const known: Record<string, string | undefined> = { model, route, tenant };
+    return this.set.cell(def, stream.labels, ...def.labels.map((name) => known[name]));
+  }
+}
+
+/** Output tokens per second of decoding, where the log tells the decode time or both ends of it. */
+function outputRate(record: RequestRecord): number | undefined {
+  const tokens = record.tokensOut ?? 0;
+  const decodeMs = record.latencies.get(Latency.decode);
+  if (decodeMs !== undefined) return decodeMs > 0 && tokens > 0 ? tokens / (decodeMs / 1000) : undefined;
+  const e2eMs = record.latencies.get(Latency.e2e);
+  const ttftMs = record.latencies.get(Latency.ttft);
+  if (e2eMs === undefined || ttftMs === undefined || tokens < 2 || e2eMs <= ttftMs) return undefined;
+  return (tokens - 1) / ((e2eMs - ttftMs) / 1000);
+}
+
+function getOrPut<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
