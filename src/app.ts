@@ -231,7 +231,7 @@ function fillSelfMetrics(set: MetricSet, pipelines: readonly StreamPipeline[], s
   for (const { stats } of sources)
     for (const [reason, count] of stats.errors) errors.set(reason, (errors.get(reason) ?? 0) + count);
   for (const [reason, count] of errors) put(set, METRICS.sourceErrors, count, reason);
-  for (const { def, overflowed } of [...set.families()])
+  for (const { def, overflowed } of set.families())
     if (overflowed > 0) put(set, METRICS.overflow, overflowed, def.name);
 }
 

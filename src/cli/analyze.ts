@@ -1,40 +1,56 @@
-import { createReadStream, statSync } from "node:fs";
-import { analyzeReport, type FileReport } from "../analysis/report.ts";
+import type { Readable } from "node:stream";
+import { analyzeReport } from "../analysis/report.ts";
 import { Totals } from "../analysis/totals.ts";
-import { UTC } from "../core/timestamp.ts";
-import { type RecordConsumer, StreamPipeline } from "../pipeline/stream-pipeline.ts";
+import { didYouMean } from "../config/load.ts";
+import { UserError } from "../core/user-error.ts";
+import type { Profile } from "../profile/profile.ts";
 import { PROFILES } from "../profile/registry.ts";
 import { DuplicateFilter } from "../request/duplicate-filter.ts";
+import type { Io } from "./io.ts";
+import { readFiles } from "./read-files.ts";
+import { textReport } from "./text-report.ts";
+import { UnrecognisedShapes } from "./unrecognised.ts";
 
-/** `tokentail analyze`: one shot over files. */
-export async function analyze(paths: readonly string[]): Promise<Record<string, unknown>> {
+export interface AnalyzeOptions {
+  readonly json: boolean;
+  /** Name of the only profile to use. */
+  readonly profile?: string | undefined;
+}
+
+/** `tokentail analyze`: one shot over files. @returns The exit code. */
+export async function analyze(
+  paths: readonly string[],
+  options: AnalyzeOptions,
+  io: Io,
+  stdin: () => Readable,
+): Promise<0 | 1> {
   const totals = new Totals();
-  const duplicates = new DuplicateFilter();
-  const consumer: RecordConsumer = {
-    record: (record, profile) => totals.add(record, profile.tells),
-    reject: (reason) => totals.reject(reason),
-  };
-  const files: FileReport[] = [];
-  for (const path of paths) {
-    const readMs = statSync(path).mtimeMs;
-    const stream = { name: path, labels: {}, profile: "auto" };
-    const pipeline = new StreamPipeline({ stream, profiles: PROFILES, consumer, duplicates, zone: UTC });
-    let offset = 0;
-    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
-      pipeline.push(chunk as Buffer, offset, readMs);
-      offset += (chunk as Buffer).length;
-    }
-    pipeline.end(readMs);
-    const counts = [...pipeline.router.counts()];
-    files.push({
-      path,
-      frame: pipeline.framer.frame,
-      lines: pipeline.framer.splitter.lines,
-      bytes: pipeline.bytes,
-      records: counts.reduce((sum, { records }) => sum + records, 0),
-      unrecognised: pipeline.router.unrecognised,
-      profiles: Object.fromEntries(counts.map(({ profile, lines }) => [profile.name, lines])),
+  const shapes = new UnrecognisedShapes();
+  const { files, faults } = await readFiles(paths, {
+    profiles: profilesNamed(options.profile),
+    duplicates: new DuplicateFilter(),
+    consumer: {
+      record: (record, profile) => totals.add(record, profile.tells),
+      reject: (reason) => totals.reject(reason),
+      unrecognised: (line) => shapes.add(line.text),
+    },
+    io,
+    stdin,
+  });
+  if (options.json) io.out(`${JSON.stringify(analyzeReport(files, totals))}\n`);
+  else if (files.length > 0) io.out(textReport(files, totals, shapes, io));
+  return faults > 0 ? 1 : 0;
+}
+
+/** @throws {UserError} When there is no such profile. */
+export function profilesNamed(name: string | undefined): readonly Profile[] {
+  if (name === undefined || name === "auto") return PROFILES;
+  const found = PROFILES.filter((profile) => profile.name === name);
+  if (found.length === 0) {
+    const names = PROFILES.map((profile) => profile.name);
+    throw new UserError(`No profile "${name}"${didYouMean(name, names)} (\`tokentail detect --list\` shows all)`, {
+      exitCode: 2,
     });
   }
-  return analyzeReport(files, totals);
+  return found;
 }

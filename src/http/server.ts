@@ -89,7 +89,7 @@ export class HttpServer implements AsyncDisposable {
         return send(response, 405, "text/plain; charset=utf-8", "405: only GET and HEAD\n");
       }
       const { status = 200, type, body } = await route(this.#views);
-      if (body.length > 1024 && /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""))) {
+      if (body.length > 1024 && /\bgzip\b/.test(request.headers["accept-encoding"]?.toString() ?? "")) {
         response.setHeader("Content-Encoding", "gzip");
         response.setHeader("Vary", "Accept-Encoding");
         return send(response, status, type, request.method === "HEAD" ? "" : await gzipAsync(body, { level: 1 }));

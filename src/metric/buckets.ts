@@ -7,12 +7,30 @@ const decade = (scale: number): number[] => DECADE.map((value) => Number((value 
 
 /** Seconds: request phases, retrieval, tools. */
 export const LATENCY_SECONDS: readonly number[] = [
-  ...[0.0005, 0.001, 0.0015, 0.0022, 0.0033, 0.005, 0.0075],
+  0.0005,
+  0.001,
+  0.0015,
+  0.0022,
+  0.0033,
+  0.005,
+  0.0075,
   ...decade(0.01),
   ...decade(0.1),
   ...decade(1),
   ...decade(10),
-  ...[100, 120, 150, 180, 220, 270, 330, 400, 500, 600, 900, 1800, 3600],
+  100,
+  120,
+  150,
+  180,
+  220,
+  270,
+  330,
+  400,
+  500,
+  600,
+  900,
+  1800,
+  3600,
 ];
 
 /** Seconds per token or between chunks. */

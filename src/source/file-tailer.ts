@@ -82,7 +82,7 @@ export class FileTailer implements Source {
     }
     let more = false;
     for (const followed of this.#paths.values()) {
-      for (const file of [...followed.rotated]) {
+      for (const file of followed.rotated.toReversed()) {
         more = (await this.#read(file, followed, nowMs)) || more;
         if (file.lagBytes > 0) continue;
         const quietMs = nowMs - file.grewMs;

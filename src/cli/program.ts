@@ -1,0 +1,136 @@
+import type { Readable } from "node:stream";
+import { Command, CommanderError } from "commander";
+import { UserError } from "../core/user-error.ts";
+import { VERSION } from "../core/version.ts";
+import { analyze } from "./analyze.ts";
+import { check } from "./check.ts";
+import { demo } from "./demo.ts";
+import { detect, listProfiles } from "./detect.ts";
+import type { Io } from "./io.ts";
+import { run } from "./run.ts";
+import { SCENARIOS, simulate } from "./simulate.ts";
+
+export interface Environment {
+  readonly io: Io;
+  readonly stdin: () => Readable;
+  /** Aborts on SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+  readonly revision: string;
+}
+
+/** Runs one command line. @returns The exit code: 0 fine, 1 failed, 2 wrong usage or configuration. */
+export async function runProgram(argv: readonly string[], environment: Environment): Promise<number> {
+  const { io } = environment;
+  let exitCode = 0;
+  const program = buildProgram(environment, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof UserError) {
+      io.err(`tokentail: ${error.message}\n`);
+      return error.exitCode;
+    }
+    throw error;
+  }
+}
+
+function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code: number) => void): Command {
+  const program = new Command("tokentail");
+  program
+    .description("Turns the logs that LLM servers, gateways and RAG services already write into exact metrics.")
+    .version(`tokentail ${VERSION} (${revision})`)
+    .exitOverride()
+    .configureOutput({
+      writeOut: io.out,
+      writeErr: io.err,
+      outputError: (text, write) => write(text.replace(/^error: /, "tokentail: ").replace(/\n\((.*)\)\n$/, " ($1)\n")),
+    })
+    .addHelpText("after", EXAMPLES);
+
+  program
+    .command("analyze")
+    .description("read log files once and report: requests, tokens, latency quantiles, failures by cause")
+    .argument("<file...>", "log files, plain or gzip; - for standard input")
+    .option("--json", "print the report as one JSON document (schema tokentail.analyze/1)", false)
+    .option("--profile <name>", "read every line with this profile instead of choosing per line")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  tokentail analyze vllm.log\n  kubectl logs deploy/vllm | tokentail analyze -\n  tokentail analyze --json *.log | jq .latency_ms.ttft\n",
+    )
+    .action(async (files: string[], options: { json: boolean; profile?: string }) => {
+      exit(await analyze(files, options, io, stdin));
+    });
+
+  program
+    .command("run")
+    .description("follow logs and serve their metrics until stopped")
+    .argument("[path...]", "files or glob patterns; default: the usual places under /var/log")
+    .option("-c, --config <file>", "configuration file (YAML)")
+    .option("--listen <host:port>", "address of the HTTP server (default 127.0.0.1:9843)")
+    .option("--from-beginning", "read files that exist already from their beginning, not from their end", false)
+    .addHelpText(
+      "after",
+      '\nExamples:\n  tokentail run /var/log/vllm/server.log\n  tokentail run "/var/log/pods/*/*/*.log"\n  tokentail run -c /etc/tokentail/config.yml\n\nPrometheus then scrapes http://HOST:9843/metrics.\n',
+    )
+    .action(async (paths: string[], options: { config?: string; listen?: string; fromBeginning: boolean }) => {
+      exit(await run(paths, options, io, signal));
+    });
+
+  program
+    .command("detect")
+    .description("say who wrote the lines of a log, what they can tell, and what was not recognised")
+    .argument("[file...]", "log files, plain or gzip; - for standard input")
+    .option("--list", "list the built-in profiles", false)
+    .action(async (files: string[], options: { list: boolean }) => {
+      if (options.list) listProfiles(io);
+      else if (files.length === 0) throw new UserError("detect needs a file, or --list", { exitCode: 2 });
+      else exit(await detect(files, io, stdin));
+    });
+
+  program
+    .command("check")
+    .description("validate a configuration file")
+    .requiredOption("-c, --config <file>", "configuration file (YAML)")
+    .action(async (options: { config: string }) => {
+      exit(await check(options.config, io));
+    });
+
+  program
+    .command("simulate")
+    .description("write realistic logs of three servers, with the totals a reader must find")
+    .requiredOption("--out <dir>", "folder for the logs and truth.json; made if missing")
+    .option("--scenario <name>", `one of: ${SCENARIOS.join(", ")}`, "steady")
+    .option("--rate <n>", "requests a second, mean over the day", "5")
+    .option("--seed <n>", "same seed, same logs", "1")
+    .option("--duration <time>", "length of the logs, e.g. 90s, 15m, 24h", "10m")
+    .option("--start <iso>", "time of the first line; default: so that the logs end now")
+    .action(async (options: Record<"out" | "scenario" | "rate" | "seed" | "duration", string> & { start?: string }) => {
+      exit(await simulate(options, io));
+    });
+
+  program
+    .command("demo")
+    .description("simulate three servers in a temporary folder, follow their logs, show what is found")
+    .option("--listen <host:port>", "address of the HTTP server", "127.0.0.1:9843")
+    .option("--rate <n>", "requests a second", "8")
+    .option("--seed <n>", "same seed, same logs", "1")
+    .option("--for <time>", "stop by itself after this long, e.g. 30s")
+    .action(async (options: Record<"listen" | "rate" | "seed", string> & { for?: string }) => {
+      exit(await demo(options, io, signal));
+    });
+
+  return program;
+}
+
+const EXAMPLES = `
+First steps:
+  tokentail analyze vllm.log      what does this file say?
+  tokentail run vllm.log          the same, live, for Prometheus
+  tokentail demo                  no log at hand
+
+Exit codes: 0 fine, 1 failed (something could not be read), 2 wrong usage or configuration.
+`;
