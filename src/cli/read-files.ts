@@ -137,6 +137,7 @@ async function readOne(
       }
     }
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     const told =
       (error as NodeJS.ErrnoException).code?.startsWith("Z_") === true
         ? "the gzip data is damaged or cut short"

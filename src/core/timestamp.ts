@@ -89,7 +89,7 @@ export function parseIso(text: string, at: number, zone: ZoneOffset): ParsedTime
 }
 
 /**
- * Reads `MM-DD HH:MM:SS` (a time without a year): the year is the one that brings it nearest to `nearMs`.
+ * Reads `MM-DD HH:MM:SS` (a time without a year): the year is the latest that does not put it after `nearMs`.
  *
  * @returns Milliseconds since the epoch; NaN if there is no such time at `at`.
  */
@@ -103,7 +103,13 @@ export function parseMonthDay(text: string, at: number, nearMs: number, zone: Zo
   return nearestYear(month, day, hour, minute, second, nearMs, zone);
 }
 
-/** The time of that month, day and clock whose year brings it nearest to `nearMs` (the December–January edge included). */
+/** How far a writer's clock may be ahead of the time of reading. */
+const CLOCK_SKEW_MS = 36 * 3_600_000;
+
+/**
+ * The time of that month, day and clock in the latest year that does not put it after `nearMs`, some skew allowed: a line
+ * read on January 1st from December 31st belongs to the old year, and none is of next May.
+ */
 export function nearestYear(
   month: number,
   day: number,
@@ -116,12 +122,11 @@ export function nearestYear(
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 24 || minute > 59 || second > 60) return Number.NaN;
   const near = Number.isNaN(nearMs) ? 0 : nearMs;
   const year = new Date(near).getUTCFullYear();
-  let best = Number.NaN;
-  for (let candidate = year - 1; candidate <= year + 1; candidate++) {
+  for (let candidate = year + 1; candidate > year - 1; candidate--) {
     const time = fromLocal(Date.UTC(candidate, month - 1, day, hour, minute, second), zone);
-    if (Number.isNaN(best) || Math.abs(time - near) < Math.abs(best - near)) best = time;
+    if (time <= near + CLOCK_SKEW_MS) return time;
   }
-  return best;
+  return fromLocal(Date.UTC(year - 1, month - 1, day, hour, minute, second), zone);
 }
 
 /** The time `HH:MM:SS` on the day that brings it nearest to `nearMs` (for logs that print no date). */
