@@ -35,11 +35,11 @@ function filesSection(files: readonly FileReport[], totals: Totals, paint: Paint
       .map(([name, taken]) => `${name} ${percent(taken / Math.max(1, lines))}`);
     if (unrecognised > 0) shares.push(`not recognised ${percent(unrecognised / Math.max(1, lines))}`);
     const framed = frame === "plain" ? "" : ` · ${frame}`;
-    return `${paint("bold", path)} · ${count(lines)} lines · ${byteSize(bytes)}${framed} · ${shares.join(", ") || "nothing recognised"}\n`;
+    return `${paint("bold", path)} · ${count(lines)} line${lines === 1 ? "" : "s"} · ${byteSize(bytes)}${framed} · ${shares.join(", ") || "nothing recognised"}\n`;
   });
   const span =
     totals.firstMs <= totals.lastMs
-      ? `${moment(totals.firstMs)} – ${moment(totals.lastMs)} (${duration(totals.lastMs - totals.firstMs)})\n`
+      ? `${moment(totals.firstMs)}${totals.lastMs > totals.firstMs ? ` – ${moment(totals.lastMs)} (${duration(totals.lastMs - totals.firstMs)})` : ""}\n`
       : "";
   return rows.join("") + paint("dim", span);
 }
@@ -178,7 +178,10 @@ function unrecognisedSection(
     .top(3)
     .map(({ example, count: times }) => `  ${`× ${count(times)}`.padEnd(8)}${oneLine(example, columns - 12)}\n`);
   return (
-    paint("bold", `Not recognised: ${count(lines)} lines (${percent(lines / Math.max(1, all))})\n`) + rows.join("")
+    paint(
+      "bold",
+      `Not recognised: ${count(lines)} line${lines === 1 ? "" : "s"} (${percent(lines / Math.max(1, all))})\n`,
+    ) + rows.join("")
   );
 }
 

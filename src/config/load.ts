@@ -26,7 +26,7 @@ export function parseConfig(text: string, name: string): Config {
   const document = parseDocument(text, { prettyErrors: true });
   const [fault] = document.errors;
   if (fault !== undefined) {
-    throw new UserError(`${name}: ${fault.message.split("\n")[0]}`, { exitCode: 2 });
+    throw new UserError(`${name}: ${fault.message.split("\n")[0]?.replace(/:$/, "")}`, { exitCode: 2 });
   }
   const parsed = Config.safeParse(document.toJS() ?? {});
   if (!parsed.success) throw new UserError(`${name}: ${explain(parsed.error)}`, { exitCode: 2 });
@@ -64,7 +64,8 @@ function explain(error: z.ZodError): string {
     const key = issue.keys[0] ?? "";
     return `${place([...issue.path, key])}: unknown key "${key}"${didYouMean(key, keysAt(issue.path))}${more}`;
   }
-  return `${at === "" ? "" : `${at}: `}${issue.message}${more}`;
+  const message = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+  return `${at === "" ? "" : `${at}: `}${message}${more}`;
 }
 
 function place(path: readonly PropertyKey[]): string {

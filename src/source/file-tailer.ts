@@ -137,6 +137,8 @@ export class FileTailer implements Source {
       this.#reported.delete(path);
     } catch (error) {
       await handle?.close();
+      const followed = this.#paths.get(path);
+      if (followed !== undefined && (error as NodeJS.ErrnoException).code === "ENOENT") this.#retire(followed, nowMs);
       this.#fault(path, error);
     }
   }
