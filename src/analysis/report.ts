@@ -22,10 +22,10 @@ export function analyzeReport(files: readonly FileReport[], totals: Totals): Rec
       finished: totals.requests.finished ?? null,
       failed: totals.requests.failed ?? null,
       aborted: totals.requests.aborted ?? null,
-      by_model: sorted(totals.byModel),
-      by_tenant: sorted(totals.byTenant),
-      by_route: sorted(totals.byRoute),
-      by_finish_reason: sorted(totals.byFinishReason),
+      by_model: Object.fromEntries(totals.byModel.sorted),
+      by_tenant: Object.fromEntries(totals.byTenant.sorted),
+      by_route: Object.fromEntries(totals.byRoute.sorted),
+      by_finish_reason: Object.fromEntries(totals.byFinishReason.sorted),
     },
     http: { inference: sorted(totals.http), other: totals.httpOther },
     latency_ms: Object.fromEntries(
@@ -76,6 +76,6 @@ function isoTime(timeMs: number): string | null {
   return Number.isFinite(timeMs) ? new Date(timeMs).toISOString() : null;
 }
 
-function sorted(map: ReadonlyMap<string | number, number>): Record<string, number> {
+function sorted(map: ReadonlyMap<number, number>): Record<string, number> {
   return Object.fromEntries([...map].sort((a, b) => b[1] - a[1] || (String(a[0]) < String(b[0]) ? -1 : 1)));
 }

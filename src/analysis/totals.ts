@@ -53,10 +53,10 @@ export class Totals {
     failed: undefined,
     aborted: undefined,
   };
-  readonly byModel = new Map<string, number>();
-  readonly byTenant = new Map<string, number>();
-  readonly byRoute = new Map<string, number>();
-  readonly byFinishReason = new Map<string, number>();
+  readonly byModel = new Breakdown();
+  readonly byTenant = new Breakdown();
+  readonly byRoute = new Breakdown();
+  readonly byFinishReason = new Breakdown();
   readonly http = new Map<number, number>();
   httpOther = 0;
   readonly latencies: Array<Distribution | undefined> = LATENCY_NAMES.map(() => undefined);
@@ -131,11 +131,10 @@ export class Totals {
   #request(record: RequestRecord, tells: readonly RequestCount[]): void {
     this.#tell(tells);
     this.#count(record.outcome === "ok" ? "finished" : record.outcome === "error" ? "failed" : "aborted");
-    if (record.model !== undefined) bumpBounded(this.byModel, record.model);
-    if (record.tenant !== undefined) bumpBounded(this.byTenant, record.tenant);
-    if (record.route !== undefined) bumpBounded(this.byRoute, record.route);
-    if (record.finishReason !== undefined && record.outcome === "ok")
-      bumpBounded(this.byFinishReason, record.finishReason);
+    if (record.model !== undefined) this.byModel.add(record.model);
+    if (record.tenant !== undefined) this.byTenant.add(record.tenant);
+    if (record.route !== undefined) this.byRoute.add(record.route);
+    if (record.finishReason !== undefined && record.outcome === "ok") this.byFinishReason.add(record.finishReason);
     if (record.httpStatus !== undefined) bump(this.http, record.httpStatus);
     const { kinds, valuesMs } = record.latencies;
     for (let index = 0; index < kinds.length; index++) {
@@ -219,6 +218,34 @@ function bump<K>(map: Map<K, number>, key: K, by = 1): void {
   map.set(key, (map.get(key) ?? 0) + by);
 }
 
-function bumpBounded(map: Map<string, number>, key: string): void {
-  bump(map, map.size < BREAKDOWN_LIMIT || map.has(key) ? key : "other");
+/** Counts by a name. Consecutive records mostly repeat a name, so the last cell is tried before the table. */
+export class Breakdown {
+  readonly #cells = new Map<string, { readonly name: string; count: number }>();
+  #last: { readonly name: string; count: number } | undefined;
+
+  add(name: string): void {
+    if (this.#last?.name === name) {
+      this.#last.count++;
+      return;
+    }
+    const key = this.#cells.size < BREAKDOWN_LIMIT || this.#cells.has(name) ? name : "other";
+    let cell = this.#cells.get(key);
+    if (cell === undefined) {
+      cell = { name: key, count: 0 };
+      this.#cells.set(key, cell);
+    }
+    cell.count++;
+    this.#last = cell;
+  }
+
+  get size(): number {
+    return this.#cells.size;
+  }
+
+  /** Most frequent first. */
+  get sorted(): Array<readonly [name: string, count: number]> {
+    return [...this.#cells.values()]
+      .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+      .map(({ name, count }) => [name, count]);
+  }
 }

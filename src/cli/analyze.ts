@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { analyzeReport } from "../analysis/report.ts";
 import { Totals } from "../analysis/totals.ts";
-import { didYouMean } from "../config/load.ts";
+import { didYouMean } from "../core/told.ts";
 import { UserError } from "../core/user-error.ts";
 import type { Profile } from "../profile/profile.ts";
 import { PROFILES } from "../profile/registry.ts";

@@ -2,13 +2,8 @@ import type { Readable } from "node:stream";
 import { Command, CommanderError } from "commander";
 import { UserError } from "../core/user-error.ts";
 import { VERSION } from "../core/version.ts";
-import { analyze } from "./analyze.ts";
-import { check } from "./check.ts";
-import { demo } from "./demo.ts";
-import { detect, listProfiles } from "./detect.ts";
+import { SCENARIOS } from "../simulate/traffic.ts";
 import type { Io } from "./io.ts";
-import { run } from "./run.ts";
-import { SCENARIOS, simulate } from "./simulate.ts";
 
 export interface Environment {
   readonly io: Io;
@@ -18,7 +13,11 @@ export interface Environment {
   readonly revision: string;
 }
 
-/** Runs one command line. @returns The exit code: 0 fine, 1 failed, 2 wrong usage or configuration. */
+/**
+ * Runs one command line. Commands are loaded when they are called: `analyze` does not wait for the server and the exporters.
+ *
+ * @returns The exit code: 0 fine, 1 failed, 2 wrong usage or configuration.
+ */
 export async function runProgram(argv: readonly string[], environment: Environment): Promise<number> {
   const { io } = environment;
   let exitCode = 0;
@@ -62,6 +61,7 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
       "\nExamples:\n  tokentail analyze vllm.log\n  kubectl logs deploy/vllm | tokentail analyze -\n  tokentail analyze --json *.log | jq .latency_ms.ttft\n",
     )
     .action(async (files: string[], options: { json: boolean; profile?: string }) => {
+      const { analyze } = await import("./analyze.ts");
       exit(await analyze(files, options, io, stdin));
     });
 
@@ -77,6 +77,7 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
       '\nExamples:\n  tokentail run /var/log/vllm/server.log\n  tokentail run "/var/log/pods/*/*/*.log"\n  tokentail run -c /etc/tokentail/config.yml\n\nPrometheus then scrapes http://HOST:9843/metrics.\n',
     )
     .action(async (paths: string[], options: { config?: string; listen?: string; fromBeginning: boolean }) => {
+      const { run } = await import("./run.ts");
       exit(await run(paths, options, io, signal));
     });
 
@@ -86,6 +87,7 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     .argument("[file...]", "log files, plain or gzip; - for standard input")
     .option("--list", "list the built-in profiles", false)
     .action(async (files: string[], options: { list: boolean }) => {
+      const { detect, listProfiles } = await import("./detect.ts");
       if (options.list) listProfiles(io);
       else if (files.length === 0) throw new UserError("detect needs a file, or --list", { exitCode: 2 });
       else exit(await detect(files, io, stdin));
@@ -96,6 +98,7 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     .description("validate a configuration file")
     .requiredOption("-c, --config <file>", "configuration file (YAML)")
     .action(async (options: { config: string }) => {
+      const { check } = await import("./check.ts");
       exit(await check(options.config, io));
     });
 
@@ -109,6 +112,7 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     .option("--duration <time>", "length of the logs, e.g. 90s, 15m, 24h", "10m")
     .option("--start <iso>", "time of the first line; default: so that the logs end now")
     .action(async (options: Record<"out" | "scenario" | "rate" | "seed" | "duration", string> & { start?: string }) => {
+      const { simulate } = await import("./simulate.ts");
       exit(await simulate(options, io));
     });
 
@@ -120,6 +124,7 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     .option("--seed <n>", "same seed, same logs", "1")
     .option("--for <time>", "stop by itself after this long, e.g. 30s")
     .action(async (options: Record<"listen" | "rate" | "seed", string> & { for?: string }) => {
+      const { demo } = await import("./demo.ts");
       exit(await demo(options, io, signal));
     });
 

@@ -2,15 +2,13 @@ import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { reasonOf } from "../config/load.ts";
 import { parseDurationMs } from "../core/duration.ts";
+import { reasonOf } from "../core/told.ts";
 import { UserError } from "../core/user-error.ts";
 import { LogStream } from "../simulate/log-stream.ts";
 import { SCENARIOS, type Scenario, SERVERS } from "../simulate/traffic.ts";
 import { byteSize, count } from "./format.ts";
 import type { Io } from "./io.ts";
-
-export { SCENARIOS };
 
 export interface SimulateOptions {
   readonly out: string;

@@ -1,5 +1,5 @@
 import { causesByCount, type FileReport } from "../analysis/report.ts";
-import type { Totals } from "../analysis/totals.ts";
+import type { Breakdown, Totals } from "../analysis/totals.ts";
 import { LATENCY_NAMES, type LatencyName } from "../model/latency.ts";
 import { byteSize, count, duration, moment, oneLine, percent, sparkline } from "./format.ts";
 import { type Io, type Paint, painter } from "./io.ts";
@@ -185,8 +185,7 @@ function unrecognisedSection(
   );
 }
 
-function breakdown(map: ReadonlyMap<string, number>): string {
-  const sorted = [...map].sort((a, b) => b[1] - a[1]);
+function breakdown({ sorted }: Breakdown): string {
   const shown = sorted.slice(0, 6).map(([name, times]) => `${oneLine(name, 40)} × ${count(times)}`);
   if (sorted.length > shown.length) shown.push(`and ${count(sorted.length - shown.length)} more`);
   return shown.join(" · ");

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import leven from "leven";
 import { parseDocument } from "yaml";
 import { z } from "zod";
+import { didYouMean, reasonOf } from "../core/told.ts";
 import { UserError } from "../core/user-error.ts";
 import { PROFILES } from "../profile/registry.ts";
 import { Config } from "./schema.ts";
@@ -44,17 +44,6 @@ export function parseConfig(text: string, name: string): Config {
   return parsed.data;
 }
 
-/** `; did you mean "x"?` for the nearest of the known names, or nothing when none is near. */
-export function didYouMean(given: string, known: readonly string[]): string {
-  let best = "";
-  let bestDistance = Math.max(2, Math.floor(given.length / 2)) + 1;
-  for (const name of known) {
-    const distance = leven(given, name);
-    if (distance < bestDistance) [best, bestDistance] = [name, distance];
-  }
-  return best === "" ? "" : `; did you mean "${best}"?`;
-}
-
 function explain(error: z.ZodError): string {
   const [issue] = error.issues;
   if (issue === undefined) return "not a valid configuration";
@@ -85,20 +74,4 @@ function keysAt(path: readonly PropertyKey[]): string[] {
   let node: SchemaNode | undefined = z.toJSONSchema(Config, { io: "input" }) as SchemaNode;
   for (const part of path) node = typeof part === "number" ? node?.items : node?.properties?.[String(part)];
   return Object.keys(node?.properties ?? {});
-}
-
-/** The reason of a system error in words a user knows. */
-export function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const words: Record<string, string> = {
-    ENOENT: "no such file",
-    EACCES: "permission denied",
-    EISDIR: "is a directory",
-    ENOTDIR: "not a directory",
-    EMFILE: "too many open files",
-    ENOSPC: "no space left on device",
-    EROFS: "read-only file system",
-    EADDRINUSE: "address already in use",
-  };
-  return words[code ?? ""] ?? message;
 }

@@ -32,6 +32,10 @@ export interface ParsedTime {
 
 const result: ParsedTime = { timeMs: Number.NaN, end: 0 };
 
+/** The last second read: lines of a log come many to a second. */
+let lastSecond = "";
+let lastSecondMs = 0;
+
 /**
  * Reads `YYYY-MM-DD[T ]HH:MM:SS[.,fraction][Z|±HH[:]MM]` (also with `/` between date parts) at `at`.
  * A time without zone is read in `zone`.
@@ -41,17 +45,12 @@ const result: ParsedTime = { timeMs: Number.NaN, end: 0 };
 export function parseIso(text: string, at: number, zone: ZoneOffset): ParsedTime {
   result.timeMs = Number.NaN;
   result.end = at;
-  const year = two(text, at) * 100 + two(text, at + 2);
-  const month = two(text, at + 5);
-  const day = two(text, at + 8);
-  const hour = two(text, at + 11);
-  const minute = two(text, at + 14);
-  const second = two(text, at + 17);
-  const separator = text.charCodeAt(at + 10);
-  if (!(year + month + day + hour + minute + second >= 0) || month < 1 || month > 12 || day < 1 || day > 31)
-    return result;
-  if (hour > 24 || minute > 59 || second > 60 || text.charCodeAt(at + 13) !== 58) return result;
-  if (separator !== 84 && separator !== 32 && separator !== 116 && separator !== 95) return result;
+  if (lastSecond === "" || !text.startsWith(lastSecond, at)) {
+    const ms = parseSecond(text, at);
+    if (Number.isNaN(ms)) return result;
+    lastSecond = text.slice(at, at + 19);
+    lastSecondMs = ms;
+  }
   let end = at + 19;
   let millis = 0;
   const mark = text.charCodeAt(end);
@@ -64,7 +63,7 @@ export function parseIso(text: string, at: number, zone: ZoneOffset): ParsedTime
     }
     if (next > end + 1) end = next;
   }
-  const asUtc = Date.UTC(year, month - 1, day, hour, minute, second, Math.floor(millis));
+  const asUtc = lastSecondMs + Math.floor(millis);
   const code = text.charCodeAt(end);
   if (code === 90 || code === 122) {
     result.timeMs = asUtc;
@@ -86,6 +85,22 @@ export function parseIso(text: string, at: number, zone: ZoneOffset): ParsedTime
   result.timeMs = fromLocal(asUtc, zone);
   result.end = end;
   return result;
+}
+
+/** `YYYY-MM-DDTHH:MM:SS` read as if it were UTC; NaN when there is no such time at `at`. */
+function parseSecond(text: string, at: number): number {
+  const year = two(text, at) * 100 + two(text, at + 2);
+  const month = two(text, at + 5);
+  const day = two(text, at + 8);
+  const hour = two(text, at + 11);
+  const minute = two(text, at + 14);
+  const second = two(text, at + 17);
+  const separator = text.charCodeAt(at + 10);
+  if (!(year + month + day + hour + minute + second >= 0) || month < 1 || month > 12 || day < 1 || day > 31)
+    return Number.NaN;
+  if (hour > 24 || minute > 59 || second > 60 || text.charCodeAt(at + 13) !== 58) return Number.NaN;
+  if (separator !== 84 && separator !== 32 && separator !== 116 && separator !== 95) return Number.NaN;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
 /**

@@ -27,6 +27,13 @@ export interface Profile {
   /** One sentence each: what people look for in this log and will not find. */
   readonly cannotTell: readonly string[];
   /**
+   * Top-level keys of which every JSON line of this writer has at least one; empty when it writes no JSON. A line without
+   * any of them is never offered to {@link Profile.claims}. Leave it out only if no such list exists.
+   */
+  readonly jsonKeys?: readonly string[];
+  /** Characters of which every other line of this writer starts with one (colours removed); left out when there is no such set. */
+  readonly firstCharacters?: string;
+  /**
    * True when this line was written by this program, whether or not it holds a figure. Must be cheap on lines of others
    * (look at the first characters, or at a key of `line.json`, before any regular expression) and must never search the
    * middle of a line, where prompts stand.

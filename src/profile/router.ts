@@ -1,5 +1,6 @@
 import type { Line } from "../model/line.ts";
 import type { LogRecord } from "../model/record.ts";
+import { Candidates } from "./candidates.ts";
 import type { Parser, ParserContext, Profile } from "./profile.ts";
 
 interface Opened {
@@ -28,8 +29,8 @@ export class LineRouter {
   readonly #context: Omit<ParserContext, "emit">;
   readonly #emit: (record: LogRecord, profile: Profile) => void;
   readonly #onUnrecognised: ((line: Line) => void) | undefined;
-  /** Candidates by rank: specific, shared, generic; each reordered by use. */
-  readonly #ranks: Profile[][];
+  /** Specific, shared, generic. */
+  readonly #ranks: readonly Candidates[];
   readonly #opened = new Map<string, Opened>();
   /** Open parsers with a `continues`, most recent first. */
   readonly #continuing: Opened[] = [];
@@ -43,8 +44,8 @@ export class LineRouter {
     this.#context = options.context;
     this.#emit = options.emit;
     this.#onUnrecognised = options.onUnrecognised;
-    this.#ranks = (["specific", "shared", "generic"] as const).map((rank) =>
-      options.profiles.filter((profile) => profile.rank === rank),
+    this.#ranks = (["specific", "shared", "generic"] as const).map(
+      (rank) => new Candidates(options.profiles.filter((profile) => profile.rank === rank)),
     );
   }
 
@@ -56,7 +57,8 @@ export class LineRouter {
         return opened.profile;
       }
     }
-    for (const candidates of this.#ranks) {
+    for (const rank of this.#ranks) {
+      const candidates = rank.of(line);
       for (let index = 0; index < candidates.length; index++) {
         const profile = candidates[index];
         if (profile === undefined || !profile.claims(line)) continue;
@@ -98,7 +100,7 @@ export class LineRouter {
   }
 
   restore(state: RouterState): void {
-    const known = new Map(this.#ranks.flat().map((profile) => [profile.name, profile]));
+    const known = new Map(this.#ranks.flatMap(({ all }) => all).map((profile) => [profile.name, profile]));
     for (const saved of state) {
       const profile = known.get(saved.name);
       if (profile === undefined) continue;

@@ -1,7 +1,7 @@
 import type { Line } from "../../model/line.ts";
 import type { Profile } from "../profile.ts";
 import { Field, meaningOf, normalise } from "./fields.ts";
-import { scanPairs, startsAsLogfmt } from "./key-value.ts";
+import { type Pairs, scanPairs, startsAsLogfmt } from "./key-value.ts";
 import { StructuredParser } from "./parse.ts";
 
 /** Any application's structured log: JSON lines and key=value text. */
@@ -39,10 +39,15 @@ export const structured: Profile = {
     const { text } = line;
     if (!text.includes("=")) return text.endsWith("}") && text.includes("\t{");
     if (startsAsLogfmt(text)) return true;
-    return scanPairs(text).some(([key]) => isFigure(key)) || (text.endsWith("}") && text.includes("\t{"));
+    return hasFigure(scanPairs(text)) || (text.endsWith("}") && text.includes("\t{"));
   },
   open: (context) => new StructuredParser(context),
 };
+
+function hasFigure({ keys, count }: Pairs): boolean {
+  for (let index = 0; index < count; index++) if (isFigure(keys[index] as string)) return true;
+  return false;
+}
 
 const figures = new Map<string, boolean>();
 

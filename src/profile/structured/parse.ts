@@ -289,7 +289,7 @@ export class StructuredParser implements Parser {
 
   /** The model's end was the last line of its request. */
   #emitOpen(open: OpenRequest): void {
-    const reading = this.#reader.readPairs([]);
+    const reading = this.#reader.readPairs({ keys: [], values: [], count: 0 });
     const { record } = reading;
     record.id = open.id;
     record.timeMs = open.timeMs;

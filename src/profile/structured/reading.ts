@@ -5,6 +5,7 @@ import type { JsonObject } from "../../model/line.ts";
 import { type RejectReason, RequestRecord } from "../../model/record.ts";
 import { Field, type Meaning } from "./fields.ts";
 import { KeyNode } from "./key-tree.ts";
+import type { Pairs } from "./key-value.ts";
 
 /** Objects inside objects are read to this depth. */
 const MAX_DEPTH = 5;
@@ -55,7 +56,34 @@ export class Reading {
   }
 }
 
-const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+const POWERS = [1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/**
+ * A decimal number, scientific notation included; NaN for anything else (`0x1f`, `Infinity`, words). Up to fifteen digits are
+ * read here: an integer below 2^53 over a power of ten below 10^22 is rounded correctly, as `Number` would.
+ */
+function decimal(text: string): number {
+  const { length } = text;
+  let digits = 0;
+  let point = -1;
+  let at = 0;
+  for (; at < length && length <= 16; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 48 && code <= 57) digits = digits * 10 + code - 48;
+    else if (code === 46 && point < 0 && at > 0) point = at;
+    else break;
+  }
+  if (at === length && length > 0 && length <= 15)
+    return point < 0 ? digits : digits / (POWERS[length - point - 1] as number);
+  const first = text.charCodeAt(0);
+  const second = text.charCodeAt(1) | 32;
+  // digit, + - . ; then no x, o, b (other bases) and no i (Infinity)
+  if ((first >= 48 && first <= 57) || first === 43 || first === 45 || first === 46) {
+    return second === 120 || second === 111 || second === 98 || second === 105 ? Number.NaN : Number(text);
+  }
+  return Number.NaN;
+}
+
 const NOT_A_NUMBER = /^[+-]?(?:nan|inf(?:inity)?)$/i;
 
 /** Reads keys and values of any logger; one per parser, so that keys are learned per stream. */
@@ -76,11 +104,12 @@ export class StructuredReader {
     return reading;
   }
 
-  readPairs(pairs: Iterable<readonly [key: string, value: string]>): Reading {
+  readPairs({ keys, values, count }: Pairs): Reading {
     const reading = new Reading();
-    for (const [key, value] of pairs) {
+    for (let index = 0; index < count; index++) {
+      const key = keys[index] as string;
       const { meaning } = this.#root.child(key);
-      if (meaning !== undefined) this.#value(reading, meaning, key, value);
+      if (meaning !== undefined) this.#value(reading, meaning, key, values[index] as string);
     }
     this.#settle(reading);
     return reading;
@@ -186,8 +215,9 @@ export class StructuredReader {
     }
     const trimmed = value.trim();
     if (trimmed === "" || trimmed === "-" || trimmed === "null" || trimmed === "None") return;
-    if (NUMBER.test(trimmed)) {
-      this.#duration(reading, meaning, Number(trimmed));
+    const number = decimal(trimmed);
+    if (!Number.isNaN(number)) {
+      this.#duration(reading, meaning, number);
       return;
     }
     if (NOT_A_NUMBER.test(trimmed)) {
@@ -204,7 +234,8 @@ export class StructuredReader {
     if (typeof value === "boolean") return undefined;
     const trimmed = value.trim();
     if (trimmed === "" || trimmed === "-" || trimmed === "null" || trimmed === "None") return undefined;
-    if (NUMBER.test(trimmed)) return Number(trimmed);
+    const number = decimal(trimmed);
+    if (!Number.isNaN(number)) return number;
     this.#reject("not-a-number");
     return undefined;
   }
@@ -214,7 +245,7 @@ export class StructuredReader {
   }
 
   #status(reading: Reading, value: string | number | boolean, key: string): void {
-    const number = typeof value === "number" ? value : NUMBER.test(String(value)) ? Number(value) : Number.NaN;
+    const number = typeof value === "number" ? value : decimal(String(value));
     if (Number.isInteger(number) && number >= 100 && number <= 599) reading.record.httpStatus ??= number;
     else if (typeof value === "string" && key !== "code") reading.statusWord ??= value.toLowerCase();
   }
@@ -222,8 +253,8 @@ export class StructuredReader {
   #time(reading: Reading, key: string, value: string | number | boolean): void {
     if (Number.isFinite(reading.record.timeMs)) return;
     reading.timeKey = key;
-    if (typeof value === "number" || NUMBER.test(String(value))) {
-      const number = Number(value);
+    const number = typeof value === "number" ? value : decimal(String(value));
+    if (!Number.isNaN(number)) {
       if (key === "ts" && number < 1e11) reading.epochSecondsTs = true;
       reading.record.timeMs = epochMs(number);
     } else if (typeof value === "string") reading.record.timeMs = parseIso(value, 0, this.#zone).timeMs;

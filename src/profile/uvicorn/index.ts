@@ -9,6 +9,7 @@ export const uvicorn: Profile = {
   name: "uvicorn",
   title: "uvicorn access log",
   upstream: "encode/uvicorn logging.py, protocols/http/httptools_impl.py at e6c7ce79",
+  jsonKeys: [],
   rank: "shared",
   tells: [],
   figures: ["HTTP status"],

@@ -15,6 +15,7 @@ export const vllmV1: Profile = {
   title: "vLLM, V1 engine",
   upstream:
     "vllm v1/metrics/loggers.py, v1/engine/async_llm.py, entrypoints/logger.py at 4ff865c38 (0.22), 177e55e3b (0.10.1)",
+  jsonKeys: [],
   rank: "specific",
   tells: ["received", "failed", "aborted"],
   figures: [
@@ -47,6 +48,7 @@ export const vllmV0: Profile = {
   name: "vllm-v0",
   title: "vLLM, V0 engine",
   upstream: "vllm engine/metrics.py, engine/async_llm_engine.py, core/scheduler.py at 9db713a1d (0.6.4)",
+  jsonKeys: [],
   rank: "specific",
   tells: ["received", "finished", "aborted"],
   figures: [
@@ -76,6 +78,7 @@ export const vllmRust: Profile = {
   name: "vllm-rust",
   title: "vLLM, Rust front end",
   upstream: "vllm-rs frontend (main, 2026-05)",
+  jsonKeys: [],
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: [
