@@ -1,8 +1,19 @@
 import type { Profile } from "./profile.ts";
+import { qdrant } from "./qdrant/index.ts";
+import { qdrantAudit } from "./qdrant-audit/index.ts";
 import { sglang } from "./sglang/index.ts";
 import { structured } from "./structured/index.ts";
 import { uvicorn } from "./uvicorn/index.ts";
 import { vllmRust, vllmV0, vllmV1 } from "./vllm/index.ts";
 
 /** Every built-in profile, in the order of the documentation. */
-export const PROFILES: readonly Profile[] = [vllmV1, vllmV0, vllmRust, sglang, uvicorn, structured];
+export const PROFILES: readonly Profile[] = [
+  vllmV1,
+  vllmV0,
+  vllmRust,
+  sglang,
+  qdrant,
+  qdrantAudit,
+  uvicorn,
+  structured,
+];
