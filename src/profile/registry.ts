@@ -1,3 +1,4 @@
+import { chroma } from "./chroma/index.ts";
 import type { Profile } from "./profile.ts";
 import { qdrant } from "./qdrant/index.ts";
 import { qdrantAudit } from "./qdrant-audit/index.ts";
@@ -14,6 +15,7 @@ export const PROFILES: readonly Profile[] = [
   sglang,
   qdrant,
   qdrantAudit,
+  chroma,
   uvicorn,
   structured,
 ];
