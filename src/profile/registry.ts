@@ -6,6 +6,7 @@ import { sglang } from "./sglang/index.ts";
 import { structured } from "./structured/index.ts";
 import { uvicorn } from "./uvicorn/index.ts";
 import { vllmRust, vllmV0, vllmV1 } from "./vllm/index.ts";
+import { weaviate } from "./weaviate/index.ts";
 
 /** Every built-in profile, in the order of the documentation. */
 export const PROFILES: readonly Profile[] = [
@@ -16,6 +17,7 @@ export const PROFILES: readonly Profile[] = [
   qdrant,
   qdrantAudit,
   chroma,
+  weaviate,
   uvicorn,
   structured,
 ];
