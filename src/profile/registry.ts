@@ -1,4 +1,5 @@
 import { chroma } from "./chroma/index.ts";
+import { milvus } from "./milvus/index.ts";
 import type { Profile } from "./profile.ts";
 import { qdrant } from "./qdrant/index.ts";
 import { qdrantAudit } from "./qdrant-audit/index.ts";
@@ -18,6 +19,7 @@ export const PROFILES: readonly Profile[] = [
   qdrantAudit,
   chroma,
   weaviate,
+  milvus,
   uvicorn,
   structured,
 ];
