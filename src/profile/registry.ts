@@ -1,5 +1,7 @@
 import { chroma } from "./chroma/index.ts";
+import { elasticsearch } from "./elasticsearch/index.ts";
 import { milvus } from "./milvus/index.ts";
+import { opensearch } from "./opensearch/index.ts";
 import type { Profile } from "./profile.ts";
 import { qdrant } from "./qdrant/index.ts";
 import { qdrantAudit } from "./qdrant-audit/index.ts";
@@ -20,6 +22,8 @@ export const PROFILES: readonly Profile[] = [
   chroma,
   weaviate,
   milvus,
+  elasticsearch,
+  opensearch,
   uvicorn,
   structured,
 ];
