@@ -8,7 +8,17 @@ const MAX_INTERLEAVED = 50;
 
 /** The plain memory of one open block; part of its parser's `state`. */
 export interface FailureBlockState {
-  open: { head: FailureRecord; lines: string[]; chars: number; interleaved: number; ended: boolean } | undefined;
+  open:
+    | {
+        head: FailureRecord;
+        lines: string[];
+        chars: number;
+        interleaved: number;
+        ended: boolean;
+        /** Wall time of the first line, where the parser tells it. */
+        readMs?: number;
+      }
+    | undefined;
 }
 
 export const newFailureBlock = (): FailureBlockState => ({ open: undefined });
@@ -23,14 +33,19 @@ export function looksLikeContinuation(text: string): boolean {
   return text === "" || CONTINUATION.test(text) || EXCEPTION_LINE.test(text);
 }
 
-/** Opens a block with its first line; a block still open is emitted before. */
+/**
+ * Opens a block with its first line; a block still open is emitted before.
+ *
+ * @param readMs Wall time of the line, for {@link closeQuietFailure}.
+ */
 export function openFailure(
   block: FailureBlockState,
   head: FailureRecord,
   emit: (record: FailureRecord) => void,
+  readMs = Number.NaN,
 ): void {
   closeFailure(block, emit);
-  block.open = { head, lines: [head.text], chars: head.text.length, interleaved: 0, ended: false };
+  block.open = { head, lines: [head.text], chars: head.text.length, interleaved: 0, ended: false, readMs };
 }
 
 /**
@@ -62,6 +77,22 @@ export function addToFailure(block: FailureBlockState, text: string, emit: (reco
   open.lines.push(text);
   open.chars += text.length + 1;
   if (open.lines.length >= MAX_LINES) closeFailure(block, emit);
+}
+
+/** The lines of one block are written together: after this long no more will come. */
+const QUIET_MS = 5000;
+
+/**
+ * Emits the open block 5 s after its first line: for a parser's `flush`, which may come between any two of the block's
+ * lines and must not cut off the last one, where the exception stands.
+ */
+export function closeQuietFailure(
+  block: FailureBlockState,
+  nowMs: number,
+  final: boolean,
+  emit: (record: FailureRecord) => void,
+): void {
+  if (final || !(nowMs - (block.open?.readMs ?? Number.NaN) < QUIET_MS)) closeFailure(block, emit);
 }
 
 /** Emits the open block, if there is one, as one record whose text is all of its lines. */
