@@ -7,56 +7,52 @@ export interface BatchLine {
   readonly cachedTokens: number | undefined;
 }
 
-const PAIR = /^[, ]*(?:\(mixed )?([#A-Za-z][^:]*?): (-?[\d.]+)(%?)\)?$/;
+const PAIR = /^([#A-Za-z][^:]*): (-?[\d.]+)(%?)\)?,?$/;
+const MIXED = "(mixed ";
+/** Longest batch line looked at; they are about 300 characters. */
+const MAX_CHARS = 2000;
+
+const GAUGES: Readonly<Record<string, GaugeName>> = {
+  "#running-req": "running",
+  "#queue-req": "waiting",
+  "token usage": "kv_cache_usage_ratio",
+  // hybrid models print one usage a pool; the full-attention pool is the one that the whole context needs
+  "full token usage": "kv_cache_usage_ratio",
+  "gen throughput (token/s)": "generation_tokens_per_s",
+  "input throughput (token/s)": "prompt_tokens_per_s",
+};
 
 /**
- * Reads `Prefill batch, …` and `Decode batch, …` as `key: value` pairs in whatever order the version prints them.
+ * Reads `Prefill batch, …` and `Decode batch, …` as `key: value` pairs in whatever order the version prints them; `batch` may be
+ * followed by a comma, a period (until September 2025), ` [iteration]`, or `(mixed #running-req: 2)` (2024).
  *
  * @see sglang `srt/managers/scheduler_metrics_mixin.py` at 013a199bc and `srt/observability/scheduler_metrics_mixin.py` (mid-2026)
  */
 export function parseBatch(message: string, timeMs: number, engine: string | undefined): BatchLine | undefined {
-  const prefill = message.startsWith("Prefill batch");
-  if (!prefill && !message.startsWith("Decode batch")) return undefined;
+  if (!message.startsWith(" batch", 7) && !message.startsWith(" batch", 6)) return undefined;
+  const prefill = message.startsWith("Prefill");
+  if (!prefill && !message.startsWith("Decode")) return undefined;
   const values: Partial<Record<GaugeName, number>> = {};
   let newTokens: number | undefined;
   let cachedTokens: number | undefined;
   let mixedRunning: number | undefined;
-  for (const part of message
-    .slice(prefill ? 13 : 12)
-    .replace(/^ ?\[\d+\]/, "")
-    .split(/[,.] /)) {
-    const pair = PAIR.exec(part.replace(/,$/, ""));
+  for (let part of message.slice(prefill ? 13 : 12, MAX_CHARS).split(/[,.] /)) {
+    const mixed = part.startsWith(MIXED);
+    if (mixed) part = part.slice(MIXED.length);
+    const pair = PAIR.exec(part);
     if (pair === null) continue;
+    const key = pair[1] ?? "";
     const value = Number(pair[2]);
-    if (!Number.isFinite(value)) continue;
-    switch (pair[1]) {
-      case "#running-req":
-        if (part.includes("(mixed")) mixedRunning = value;
-        else values.running = value;
-        break;
-      case "#queue-req":
-        values.waiting = value;
-        break;
-      case "token usage":
-      case "full token usage":
-        values.kv_cache_usage_ratio = value;
-        break;
-      case "cache hit rate":
-        values.prefix_cache_hit_ratio = pair[3] === "%" ? Number((value / 100).toPrecision(12)) : value;
-        break;
-      case "gen throughput (token/s)":
-        values.generation_tokens_per_s = value;
-        break;
-      case "input throughput (token/s)":
-        values.prompt_tokens_per_s = value;
-        break;
-      case "#new-token":
-        newTokens = value;
-        break;
-      case "#cached-token":
-        cachedTokens = value;
-        break;
-      default:
+    if (!(value >= 0)) continue;
+    if (mixed) mixedRunning = value;
+    else if (key === "#new-token") newTokens = value;
+    else if (key === "#cached-token") cachedTokens = value;
+    else if (key === "cache hit rate") {
+      // a percentage, on the same line as the fractions
+      values.prefix_cache_hit_ratio = pair[3] === "%" ? Number((value / 100).toPrecision(12)) : value;
+    } else {
+      const gauge = Object.hasOwn(GAUGES, key) ? GAUGES[key] : undefined;
+      if (gauge !== undefined) values[gauge] = value;
     }
   }
   if (values.running === undefined && mixedRunning !== undefined) values.running = mixedRunning;

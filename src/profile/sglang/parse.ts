@@ -6,6 +6,7 @@ import { type FailureRecord, RequestRecord } from "../../model/record.ts";
 import { isInference, parseAccessLine } from "../access-line.ts";
 import {
   closeFailure,
+  closeQuietFailure,
   continueFailure,
   type FailureBlockState,
   newFailureBlock,
@@ -13,14 +14,16 @@ import {
 } from "../failure-block.ts";
 import type { Parser, ParserContext } from "../profile.ts";
 import { parseBatch } from "./batch.ts";
-import { parseSglangLine, type SglangLine, sglangTimeMs } from "./prefix.ts";
-import { parsePythonLiteral } from "./python-literal.ts";
+import { finishOf, requestFigures } from "./meta-info.ts";
+import { isForeign, parseSglangLine, type SglangLine, sglangTimeMs } from "./prefix.ts";
+import { isObject, parseRequestLine, type Values } from "./request-line.ts";
 import { parseTimeStats, type TimeStats } from "./time-stats.ts";
 
 const MAX_IDS = 10_000;
 /** `Req Time Stats` without a `Finish` of the same rid is a request of its own after this long. */
 const STATS_WAIT_MS = 30_000;
 const ACCESS_COLUMNS = 10;
+const HTTP_ERROR = "[http_server] Error: ";
 
 interface HeldStats extends TimeStats {
   timeMs: number;
@@ -30,16 +33,25 @@ interface HeldStats extends TimeStats {
 interface State {
   block: FailureBlockState;
   stats: Map<string, HeldStats>;
-  /** rids whose Finish came: a later Req Time Stats adds its durations, not a request. */
-  ended: Map<string, true>;
+  /** rids whose end was counted; `ok`: a `Req Time Stats` that comes later still adds its durations. */
+  ended: Map<string, "ok" | "aborted">;
+  /** Refusals told by their own line whose 503 access line has not come yet. */
+  refusals: number;
+  /** A child process failed and the server ends itself: a `Killed` after that is not the host's doing. */
+  ending: boolean;
   model: string | undefined;
 }
 
-type Values = { readonly [key: string]: unknown };
-
 /** Reads SGLang's text and JSON lines, which share one stream. */
 export class SglangParser implements Parser {
-  state: State = { block: newFailureBlock(), stats: new Map(), ended: new Map(), model: undefined };
+  state: State = {
+    block: newFailureBlock(),
+    stats: new Map(),
+    ended: new Map(),
+    refusals: 0,
+    ending: false,
+    model: undefined,
+  };
   readonly #context: ParserContext;
 
   constructor(context: ParserContext) {
@@ -48,27 +60,30 @@ export class SglangParser implements Parser {
 
   parse(line: Line): void {
     const parsed = parseSglangLine(line.text);
-    if (parsed === undefined) {
-      if (line.json !== undefined) this.#json(line.json, line);
-      return;
-    }
-    this.#message(parsed, line, sglangTimeMs(parsed, line, this.#context.zone));
+    if (parsed !== undefined) this.#message(parsed, line);
+    else if (line.json !== undefined) this.#json(line.json, line);
   }
 
   continues(line: Line): boolean {
     const { text } = line;
     if (text === "Killed") {
       closeFailure(this.state.block, this.#context.emit);
-      this.#context.emit(this.#failure(text, line.timeMs, { cause: "host_oom_killed" }));
+      const cause = this.state.ending ? "worker_node_lost" : "host_oom_killed";
+      this.#context.emit(this.#failure(text, line.timeMs, { cause }));
       return true;
     }
-    if (this.state.block.open === undefined || parseSglangLine(text) !== undefined || text.startsWith("{"))
-      return false;
+    const parsed = parseSglangLine(text);
+    if (parsed !== undefined) {
+      if (isForeign(parsed.message)) return false;
+      this.#message(parsed, line);
+      return true;
+    }
+    if (this.state.block.open === undefined || text.charCodeAt(0) === 123) return false;
     return continueFailure(this.state.block, text, this.#context.emit);
   }
 
   flush(nowMs: number, final: boolean): void {
-    closeFailure(this.state.block, this.#context.emit);
+    closeQuietFailure(this.state.block, nowMs, final, this.#context.emit);
     for (const [rid, held] of this.state.stats) {
       if (!final && nowMs - held.readMs < STATS_WAIT_MS) continue;
       this.state.stats.delete(rid);
@@ -76,72 +91,81 @@ export class SglangParser implements Parser {
     }
   }
 
-  #message(parsed: SglangLine, line: Line, timeMs: number): void {
+  #message(parsed: SglangLine, line: Line): void {
     const { message } = parsed;
     const { emit } = this.#context;
+    const timeMs = sglangTimeMs(parsed, line, this.#context.zone);
     const batch = parseBatch(message, timeMs, parsed.dataParallelRank);
     if (batch !== undefined) {
+      if (parsed.echo) return;
       emit(batch.gauges);
-      if (batch.newTokens !== undefined)
-        emit({ kind: "count", timeMs, name: "prefill_new_tokens", by: batch.newTokens });
-      if (batch.cachedTokens !== undefined)
-        emit({ kind: "count", timeMs, name: "prefill_cached_tokens", by: batch.cachedTokens });
+      const { newTokens, cachedTokens } = batch;
+      if (newTokens !== undefined) emit({ kind: "count", timeMs, name: "prefill_new_tokens", by: newTokens });
+      if (cachedTokens !== undefined) emit({ kind: "count", timeMs, name: "prefill_cached_tokens", by: cachedTokens });
       return;
     }
-    if (message.startsWith("INFO: ") || message.startsWith("WARNING: ") || message.startsWith("ERROR: ")) {
-      this.#access(message, timeMs);
+    if (UVICORN.test(message)) {
+      this.#uvicorn(message, line, timeMs);
       return;
     }
     closeFailure(this.state.block, emit);
-    if (message.startsWith("Finish: obj=")) this.#finish(message, timeMs);
-    else if (message.startsWith("Receive: obj=")) {
-      if (!ridOf(message).startsWith("HEALTH_CHECK")) emit({ kind: "received", timeMs });
+    const request = parseRequestLine(message);
+    if (request !== undefined) {
+      const rids = request.rids.filter((rid) => !rid.startsWith("HEALTH_CHECK"));
+      if (rids.length === 0 && request.rids.length > 0) return;
+      if (request.finished) this.#end(rids[0], request.meta ?? {}, timeMs);
+      else for (let count = Math.max(1, rids.length); count > 0; count--) emit({ kind: "received", timeMs });
     } else if (message.startsWith("Req Time Stats(")) this.#timeStats(message, line, timeMs);
     else if (message.startsWith("server_args="))
-      this.state.model = /served_model_name='([^']+)'/.exec(message)?.[1] ?? /model_path='([^']+)'/.exec(message)?.[1];
-    else this.#trouble(message, timeMs);
+      this.state.model =
+        /\bserved_model_name='([^']+)'/.exec(message)?.[1] ?? /\bmodel_path='([^']+)'/.exec(message)?.[1];
+    else this.#trouble(parsed, line, timeMs);
   }
 
-  #access(message: string, timeMs: number): void {
+  #uvicorn(message: string, line: Line, timeMs: number): void {
     const access = parseAccessLine(message.slice(ACCESS_COLUMNS));
-    if (access !== undefined) {
-      const { route, status } = access;
-      const inference = isInference(access.method, route);
-      this.#context.emit({ kind: "http", timeMs, status, route, inference });
-      // a full queue is told by the status alone
-      if (inference && status === 503)
-        this.#context.emit(
-          this.#failure("The request queue is full.", timeMs, { cause: "queue_overflow", httpStatus: status, route }),
-        );
-    } else if (message.startsWith("ERROR: "))
-      openFailure(this.state.block, this.#failure(message.slice(ACCESS_COLUMNS), timeMs, {}), this.#context.emit);
-  }
-
-  #trouble(message: string, timeMs: number): void {
-    const retracted =
-      /^(?:KV cache pool is full\. Retract requests\.|Decode out of memory happened\.) #retracted_reqs: (\d+)/.exec(
-        message,
+    if (access === undefined) {
+      if (!message.startsWith("ERROR:") && !message.startsWith("CRITICAL:")) return;
+      openFailure(
+        this.state.block,
+        this.#failure(message.slice(ACCESS_COLUMNS), timeMs, {}),
+        this.#context.emit,
+        line.readMs,
       );
-    if (retracted !== null) {
-      this.#context.emit({ kind: "count", timeMs, name: "retractions", by: Number(retracted[1]) });
       return;
     }
-    if (message.startsWith("[http_server] Error: ")) this.#context.emit(this.#failure(message.slice(21), timeMs, {}));
-    else if (TROUBLE.test(message))
-      openFailure(this.state.block, this.#failure(message, timeMs, {}), this.#context.emit);
+    const { route, status } = access;
+    const inference = isInference(access.method, route);
+    this.#context.emit({ kind: "http", timeMs, status, route, inference });
+    if (!inference || status !== 503) return;
+    if (this.state.refusals > 0) this.state.refusals--;
+    // without request logging a full queue is told by the status alone
+    else
+      this.#context.emit(
+        this.#failure("The request queue is full.", timeMs, { cause: "queue_overflow", httpStatus: status, route }),
+      );
   }
 
-  /** The end of a request: the dictionary after the last `'meta_info': ` that really is one. */
-  #finish(message: string, timeMs: number): void {
-    const rid = ridOf(message);
-    if (rid.startsWith("HEALTH_CHECK")) return;
-    for (let at = message.lastIndexOf("'meta_info': {"); at >= 0; at = message.lastIndexOf("'meta_info': {", at - 1)) {
-      const meta = parsePythonLiteral(message, at + 13);
-      if (meta !== undefined && isObject(meta) && ("id" in meta || "finish_reason" in meta)) {
-        this.#end(rid, meta, timeMs);
-        return;
-      }
-    }
+  #trouble({ message, echo }: SglangLine, line: Line, timeMs: number): void {
+    const { emit } = this.#context;
+    const retracted = RETRACTED.exec(message);
+    if (retracted !== null) {
+      if (!echo) emit({ kind: "count", timeMs, name: "retractions", by: Number(retracted[1]) });
+    } else if (message.startsWith("SIGQUIT received")) this.state.ending = true;
+    else if (message.startsWith("The server is fired up")) this.state.ending = false;
+    else if (TRUNCATED.test(message)) emit({ kind: "count", timeMs, name: "truncated_prompts", by: 1 });
+    else if (message.startsWith(HTTP_ERROR) || QUEUE_FULL.test(message)) {
+      const text = message.startsWith(HTTP_ERROR) ? message.slice(HTTP_ERROR.length) : message;
+      const full = QUEUE_FULL.test(text);
+      if (full) this.#refused();
+      openFailure(
+        this.state.block,
+        this.#failure(text, timeMs, full ? { cause: "queue_overflow" } : {}),
+        emit,
+        line.readMs,
+      );
+    } else if (TROUBLE.test(message))
+      openFailure(this.state.block, this.#failure(message, timeMs, {}), emit, line.readMs);
   }
 
   #json(json: JsonObject, line: Line): void {
@@ -151,54 +175,48 @@ export class SglangParser implements Parser {
       out?: unknown;
       timestamp?: unknown;
     };
-    if (typeof rid !== "string" || rid.startsWith("HEALTH_CHECK")) return;
+    const rids = (Array.isArray(rid) ? rid : [rid]).filter((one): one is string => typeof one === "string");
+    const real = rids.filter((one) => !one.startsWith("HEALTH_CHECK"));
+    if (real.length === 0) return;
     const timeMs = typeof timestamp === "string" ? parseIso(timestamp, 0, this.#context.zone).timeMs : line.timeMs;
-    if (event === "request.received") this.#context.emit({ kind: "received", timeMs });
-    else if (event === "request.finished" && isObject(out) && isObject(out["meta_info"]))
-      this.#end(rid, out["meta_info"], timeMs);
+    closeFailure(this.state.block, this.#context.emit);
+    if (event === "request.received") for (const _ of real) this.#context.emit({ kind: "received", timeMs });
+    else if (event === "request.finished") {
+      const meta = isObject(out) ? out["meta_info"] : undefined;
+      this.#end(real[0], isObject(meta) ? meta : {}, timeMs);
+    }
   }
 
-  #end(rid: string, meta: Values, timeMs: number): void {
+  #end(rid: string | undefined, meta: Values, timeMs: number): void {
     const record = this.#record(rid, timeMs);
-    const reason = isObject(meta["finish_reason"]) ? meta["finish_reason"] : undefined;
-    const type = typeof reason?.["type"] === "string" ? reason["type"] : undefined;
-    const stats = take(this.state.stats, rid);
-    putBounded(this.state.ended, rid, true, MAX_IDS);
-    if (type === "abort") {
-      const said = typeof reason?.["message"] === "string" ? reason["message"] : "Aborted";
-      const status = typeof reason?.["status_code"] === "number" ? reason["status_code"] : undefined;
+    const finish = finishOf(meta);
+    const stats = rid === undefined ? undefined : take(this.state.stats, rid);
+    if (rid !== undefined) putBounded(this.state.ended, rid, finish.aborted === undefined ? "ok" : "aborted", MAX_IDS);
+    if (finish.aborted === undefined) {
+      record.finishReason = finish.reason;
+      requestFigures(record, meta, this.#context.reject);
+      if (record.latencies.get(Latency.queue) === undefined) record.latencies.set(Latency.queue, stats?.queueMs);
+      record.latencies.set(Latency.forward, stats?.forwardMs);
+    } else {
+      // figures of a request that was cut short would stand among those of whole ones
+      const { message, status, cause } = finish.aborted;
+      if (status === 503) this.#refused();
       record.outcome = "aborted";
-      const byClient = status === undefined && !/queue is full|overload|timed? ?out/i.test(said);
-      record.failure = this.#failure(said, timeMs, {
-        requestId: rid,
-        httpStatus: status,
-        ...(byClient ? { cause: "client_cancelled" } : {}),
-      });
-      this.#context.emit(record);
-      return;
+      record.failure = this.#failure(message, timeMs, { requestId: rid, httpStatus: status, cause });
     }
-    record.finishReason = type;
-    record.tokensIn = number(meta["prompt_tokens"]);
-    record.tokensOut = number(meta["completion_tokens"]);
-    record.tokensInCached = number(meta["cached_tokens"]);
-    record.tokensOutReasoning = number(meta["reasoning_tokens"]);
-    record.latencies.set(Latency.e2e, milliseconds(meta["e2e_latency"]));
-    const queueMs = milliseconds(meta["queue_time"]);
-    record.latencies.set(Latency.queue, queueMs ?? stats?.queueMs);
-    record.latencies.set(Latency.forward, stats?.forwardMs);
-    const received = number(meta["request_received_ts"]);
-    const prefilled = number(meta["prefill_finished_ts"]);
-    if (received !== undefined && prefilled !== undefined && received > 0 && prefilled > 0)
-      record.latencies.set(Latency.ttft, rounded((prefilled - received) * 1000));
+    if (rid !== undefined) record.dedupeKey = entryKey(rid, meta, finish.aborted?.message);
     this.#context.emit(record);
   }
 
   #timeStats(message: string, line: Line, timeMs: number): void {
     const found = parseTimeStats(message);
     if (found === undefined || found.rid.startsWith("HEALTH_CHECK")) return;
-    const { rid, stats, implausible } = found;
-    if (implausible) this.#context.reject("implausible-duration");
-    if (this.state.ended.has(rid)) {
+    const { rid, stats } = found;
+    for (let count = found.implausible; count > 0; count--) this.#context.reject("implausible-duration");
+    const ended = this.state.ended.get(rid);
+    // the other half of a disaggregated request, or a line after its Finish: durations, no further request
+    if (ended !== undefined || this.state.stats.has(rid)) {
+      if (ended === "aborted") return;
       for (const [step, durationMs] of [
         [Latency.queue, stats.queueMs],
         [Latency.forward, stats.forwardMs],
@@ -207,8 +225,9 @@ export class SglangParser implements Parser {
       }
       return;
     }
-    const dropped = putBounded(this.state.stats, rid, { ...stats, timeMs, readMs: line.readMs }, MAX_IDS);
-    if (dropped !== undefined) this.#emitStats("", dropped);
+    const oldest = this.state.stats.size >= MAX_IDS ? this.state.stats.entries().next().value : undefined;
+    putBounded(this.state.stats, rid, { ...stats, timeMs, readMs: line.readMs }, MAX_IDS);
+    if (oldest !== undefined) this.#emitStats(...oldest);
   }
 
   /** Time stats without request logging: the line is all there is of that request. */
@@ -218,11 +237,15 @@ export class SglangParser implements Parser {
     record.tokensOut = held.tokensOut;
     record.latencies.set(Latency.queue, held.queueMs);
     record.latencies.set(Latency.forward, held.forwardMs);
-    putBounded(this.state.ended, rid, true, MAX_IDS);
+    putBounded(this.state.ended, rid, "ok", MAX_IDS);
     this.#context.emit(record);
   }
 
-  #record(rid: string, timeMs: number): RequestRecord {
+  #refused(): void {
+    this.state.refusals = Math.min(this.state.refusals + 1, MAX_IDS);
+  }
+
+  #record(rid: string | undefined, timeMs: number): RequestRecord {
     const record = new RequestRecord();
     record.timeMs = timeMs;
     record.id = rid;
@@ -235,16 +258,14 @@ export class SglangParser implements Parser {
   }
 }
 
+/** The same entry in two targets (`--log-requests-target stdout DIR`) is one request; a rid that a client uses again is not. */
+const entryKey = (rid: string, meta: Values, aborted = ""): string =>
+  `${rid} ${meta["e2e_latency"] as string} ${meta["completion_tokens"] as string} ${aborted}`;
+
+const UVICORN = /^(?:INFO|WARNING|ERROR|CRITICAL): {1,5}\S/;
+const RETRACTED =
+  /^(?:KV cache pool is full\. Retract requests\.|Decode out of memory happened\.) #retracted_reqs: (\d{1,9})\b/;
+const TRUNCATED = /^Request length is longer than the KV cache pool size or the max context length\. Truncated/;
+const QUEUE_FULL = /^The request queue is full\b/;
 const TROUBLE =
-  /^(?:\w* ?hit an exception|Scheduler hit an exception|Traceback \(most recent|Prefill out of memory|Decode out of memory|Watchdog|Subprocess \S+ .*crash|Exception in |Error in |Error: |Failed to |Fail to |RuntimeError|torch\.)/i;
-
-const ridOf = (message: string): string =>
-  /^\w+: obj=\w+\(rid=(?:'([^']*)'|"([^"]*)")/.exec(message.slice(0, 400))?.[1] ?? "";
-
-const isObject = (value: unknown): value is Values =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
-/** Seconds of the meta dictionary in milliseconds, to the nanosecond. */
-const milliseconds = (value: unknown): number | undefined =>
-  typeof value === "number" ? rounded(value * 1000) : undefined;
-const rounded = (ms: number): number => Math.round(ms * 1e6) / 1e6;
+  /^(?:\w+ hit an exception|Traceback \(most recent|Prefill out of memory|Decode out of memory|(?:\w+ )?[Ww]atchdog (?:TIMEOUT|timeout)|Subprocess \S+ .*crash|Health check failed\. Server couldn't|Exception in |Error in |Error: |Failed to |Fail to |[A-Z]\w*Error\b|torch\.\S*Error)/;
