@@ -1,6 +1,12 @@
 import { chroma } from "./chroma/index.ts";
+import { cloudflareAiGateway } from "./cloudflare-ai-gateway/index.ts";
 import { elasticsearch } from "./elasticsearch/index.ts";
+import { envoy, envoyAiGateway } from "./envoy/index.ts";
+import { higress } from "./higress/index.ts";
+import { kong } from "./kong/index.ts";
+import { litellmJson, litellmSlp, litellmText } from "./litellm/index.ts";
 import { milvus } from "./milvus/index.ts";
+import { nginx } from "./nginx/index.ts";
 import { opensearch } from "./opensearch/index.ts";
 import type { Profile } from "./profile.ts";
 import { qdrant } from "./qdrant/index.ts";
@@ -17,6 +23,15 @@ export const PROFILES: readonly Profile[] = [
   vllmV0,
   vllmRust,
   sglang,
+  litellmText,
+  litellmJson,
+  litellmSlp,
+  envoyAiGateway,
+  envoy,
+  kong,
+  higress,
+  cloudflareAiGateway,
+  nginx,
   qdrant,
   qdrantAudit,
   chroma,
