@@ -15,7 +15,9 @@ import { type RecordConsumer, StreamPipeline } from "./pipeline/stream-pipeline.
 import { PROFILES } from "./profile/registry.ts";
 import { DuplicateFilter } from "./request/duplicate-filter.ts";
 import { FileTailer } from "./source/file-tailer.ts";
-import type { Source } from "./source/source.ts";
+import type { FilePosition, Source, SourceStats } from "./source/source.ts";
+import { Committer } from "./store/committer.ts";
+import { StateStore } from "./store/state-store.ts";
 
 /** What the application writes to its own log. */
 export interface AppLog {
@@ -43,18 +45,26 @@ export class App implements AsyncDisposable {
   readonly totals: Totals;
   readonly sources: readonly Source[];
   readonly #options: AppOptions;
+  readonly #committer: Committer;
   readonly #stack: AsyncDisposableStack;
   readonly #passes: Promise<void>[] = [];
   readonly #stop = new AbortController();
 
   private constructor(
     options: AppOptions,
-    parts: { http: HttpServer; totals: Totals; sources: readonly Source[]; stack: AsyncDisposableStack },
+    parts: {
+      http: HttpServer;
+      totals: Totals;
+      sources: readonly Source[];
+      committer: Committer;
+      stack: AsyncDisposableStack;
+    },
   ) {
     this.#options = options;
     this.http = parts.http;
     this.totals = parts.totals;
     this.sources = parts.sources;
+    this.#committer = parts.committer;
     this.#stack = parts.stack;
   }
 
@@ -64,10 +74,17 @@ export class App implements AsyncDisposable {
     const startedMs = clock.nowMs();
     await using stack = new AsyncDisposableStack();
 
+    const store = stack.use(StateStore.open(config.state.path));
+    if (typeof store.found === "object")
+      log.error({ ...store.found }, "The state could not be read and was set aside; starting anew");
+    const saved = store.load();
     const set = new MetricSet({ maxSeries: config.metrics.max_series });
+    set.restore(saved.series.values(), Object.values(METRICS));
     const recorder = new Recorder({ set, labels: config.metrics.labels });
     const totals = new Totals();
     const duplicates = new DuplicateFilter();
+    const savedDuplicates = saved.shared.get("duplicates");
+    if (savedDuplicates !== undefined) duplicates.state = savedDuplicates as DuplicateFilter["state"];
     const pipelines: StreamPipeline[] = [];
     const consumer: RecordConsumer = {
       record: (record, profile, stream) => {
@@ -83,6 +100,8 @@ export class App implements AsyncDisposable {
       const profiles =
         stream.profile === "auto" ? PROFILES : PROFILES.filter((profile) => profile.name === stream.profile);
       const pipeline = new StreamPipeline({ stream, profiles, consumer, duplicates, zone: options.zone });
+      const state = saved.streams.get(stream.name);
+      if (state !== undefined) pipeline.restore(state);
       pipelines.push(pipeline);
       return pipeline;
     };
@@ -94,11 +113,17 @@ export class App implements AsyncDisposable {
         labels: source.labels,
         profile: source.profile,
         openSink,
+        ...(store.found === "continued" ? { resume: [...saved.files.values()] as FilePosition[] } : {}),
         onFault: (message, fields) => log.warn(fields, message),
       });
-      stack.defer(() => tailer.close(clock.nowMs()));
+      stack.defer(() => tailer.close());
       return tailer;
     });
+    const savedStats = saved.shared.get("sources") as SourceStats[] | undefined;
+    for (const [index, { stats }] of sources.entries())
+      if (savedStats?.[index] !== undefined) Object.assign(stats, savedStats[index]);
+    const committer = new Committer({ store, set, sources, pipelines, duplicates, clock, log });
+    stack.defer(() => committer.commit());
 
     const producer = new MetricSetProducer({
       set,
@@ -106,6 +131,10 @@ export class App implements AsyncDisposable {
       beforeCollect: (nowMs) => {
         recorder.dropStale(nowMs);
         fillSelfMetrics(set, pipelines, sources);
+        put(set, METRICS.stateDegraded, committer.degraded ? 1 : 0);
+        put(set, METRICS.commitErrors, committer.errors);
+        put(set, METRICS.lastCommit, committer.lastMs / 1000);
+        put(set, METRICS.commitSeconds, committer.lastDurationMs / 1000);
         put(set, METRICS.buildInfo, 1, VERSION, options.revision ?? "unknown");
         put(set, METRICS.reloadOk, 1);
       },
@@ -113,7 +142,11 @@ export class App implements AsyncDisposable {
     });
     const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
     const views: HttpViews = {
-      metrics: async () => serializer.serialize((await producer.collect()).resourceMetrics),
+      // what is shown has been committed, so that no scrape ever goes back behind another after a crash
+      metrics: async () => {
+        committer.commit();
+        return serializer.serialize((await producer.collect()).resourceMetrics);
+      },
       notReady: () =>
         sources.every((source) => source.caughtUp) ? undefined : "still reading what was there at the start",
       status: () => status(startedMs, totals, sources, pipelines),
@@ -123,7 +156,7 @@ export class App implements AsyncDisposable {
       log.error({ err: error, path }, "Cannot answer a request"),
     );
     stack.use(http);
-    return new App(options, { http, totals, sources, stack: stack.move() });
+    return new App(options, { http, totals, sources, committer, stack: stack.move() });
   }
 
   /** Starts reading. */
@@ -150,6 +183,7 @@ export class App implements AsyncDisposable {
     while (!signal.aborted) {
       try {
         const more = await source.poll(clock.nowMs());
+        this.#committer.commitIfDue();
         // a full pass reads up to its limit; timers and scrapes get their turn in between
         await clock.sleep(more ? 0 : POLL_MS, signal);
       } catch (error) {

@@ -46,11 +46,24 @@ const Http = z
   })
   .describe("The HTTP server.");
 
+const State = z
+  .strictObject({
+    path: z
+      .string()
+      .min(1)
+      .default(":memory:")
+      .describe(
+        "Folder of the state: read positions and the values they led to, so that a restart continues exactly. `:memory:` keeps none.",
+      ),
+  })
+  .describe("What survives a restart.");
+
 export const Config = z
   .strictObject({
     sources: z.array(Source).min(1).describe("What to read."),
     metrics: Metrics.prefault({}),
     http: Http.prefault({}),
+    state: State.prefault({}),
   })
   .describe("Configuration of `tokentail run`.");
 export type Config = z.infer<typeof Config>;

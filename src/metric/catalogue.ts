@@ -263,6 +263,20 @@ export const METRICS = {
   ),
   lagBytes: gauge("tokentail_lag_bytes", "By", [], "Bytes written and not yet read, over all files."),
   files: gauge("tokentail_files", "{file}", [], "Files being followed."),
+  commitErrors: counter(
+    "tokentail_commit_errors_total",
+    "{commit}",
+    [],
+    "Commits of the state that failed; their content goes with the next one.",
+  ),
+  stateDegraded: gauge(
+    "tokentail_state_degraded",
+    "1",
+    [],
+    "1 while the state cannot be written: values go on in memory and would be lost by a crash.",
+  ),
+  lastCommit: gauge("tokentail_last_commit_timestamp_seconds", "s", [], "Time of the last commit of the state."),
+  commitSeconds: gauge("tokentail_commit_duration_seconds", "s", [], "Duration of the last commit of the state."),
   buildInfo: gauge("tokentail_build_info", "1", ["version", "revision"], "Always 1."),
   reloadOk: gauge("tokentail_config_last_reload_successful", "1", [], "1 when the last configuration load succeeded."),
 } as const satisfies Record<string, MetricDef>;

@@ -8,6 +8,8 @@ export type Labels = Readonly<Record<string, string>>;
 export interface ValueCell {
   readonly labels: Labels;
   value: number;
+  /** The value in the last commit. */
+  committed: number;
   /** Wall time of the last write, for gauges that go stale; milliseconds. */
   writtenMs: number;
 }
@@ -18,6 +20,8 @@ export interface HistogramCell {
   readonly buckets: readonly number[];
   readonly counts: Float64Array;
   count: number;
+  /** The count in the last commit. */
+  committed: number;
   sum: number;
 }
 
@@ -76,6 +80,13 @@ class Family<Cell extends { readonly labels: Labels }> {
     return cell;
   }
 
+  /** The cell of labels that a commit holds: they were capped and cleaned when they came in. */
+  restore(labels: Labels): Cell {
+    const cell = this.#make(labels);
+    this.cells.set(seriesKey(labels), cell);
+    return cell;
+  }
+
   #labels(base: Labels, values: readonly (string | undefined)[]): Labels {
     const labels: Record<string, string> = {};
     for (const [name, value] of Object.entries(base)) if (value !== "") labels[name] = value;
@@ -118,6 +129,8 @@ type CellOf<Def extends MetricDef> = Def extends HistogramDef ? HistogramCell : 
 export class MetricSet {
   readonly #families = new Map<string, Family<ValueCell> | Family<HistogramCell>>();
   readonly #maxSeries: number;
+  /** Keys of series that vanished since the last commit. */
+  #dropped: string[] = [];
 
   /** @param options.maxSeries Series of one metric before new label values become `other`. */
   constructor(options: { maxSeries: number }) {
@@ -143,7 +156,52 @@ export class MetricSet {
     for (const def of defs) {
       const family = this.#families.get(def.name) as Family<ValueCell> | undefined;
       if (family === undefined) continue;
-      for (const [key, cell] of family.cells) if (cell.writtenMs < sinceMs) family.cells.delete(key);
+      for (const [key, cell] of family.cells) {
+        if (cell.writtenMs >= sinceMs) continue;
+        family.cells.delete(key);
+        this.#dropped.push(storedKey(def, key));
+      }
+    }
+  }
+
+  /** Series that changed since the last call, for a commit; undefined for one that vanished. */
+  changes(): Array<readonly [key: string, series: StoredSeries | undefined]> {
+    const changed: Array<readonly [string, StoredSeries | undefined]> = this.#dropped.map((key) => [key, undefined]);
+    this.#dropped = [];
+    for (const { def, cells } of this.#families.values()) {
+      for (const [key, cell] of cells as Map<string, ValueCell | HistogramCell>) {
+        const now = "counts" in cell ? cell.count : cell.value;
+        if (cell.committed === now) continue;
+        cell.committed = now;
+        changed.push([storedKey(def, key), stored(def, cell)]);
+      }
+    }
+    return changed;
+  }
+
+  /** A commit that failed: everything is to be written again. */
+  forgetCommit(): void {
+    for (const { cells } of this.#families.values()) for (const cell of cells.values()) cell.committed = Number.NaN;
+  }
+
+  /** Puts back the series of a commit. Call before anything is recorded. A series of another layout starts anew. */
+  restore(series: Iterable<unknown>, defs: Iterable<MetricDef>): void {
+    const byName = new Map([...defs].map((def) => [def.name, def]));
+    for (const saved of series as Iterable<StoredSeries>) {
+      const def = byName.get(saved.metric);
+      if (def === undefined) continue;
+      const cell = this.#family(def).restore(saved.labels);
+      if ("counts" in cell) {
+        if (saved.counts?.length !== cell.counts.length || String(saved.buckets) !== String(cell.buckets)) continue;
+        cell.counts.set(saved.counts);
+        cell.count = saved.value;
+        cell.sum = saved.sum ?? 0;
+        cell.committed = cell.count;
+      } else {
+        cell.value = saved.value;
+        cell.writtenMs = saved.writtenMs ?? 0;
+        cell.committed = cell.value;
+      }
     }
   }
 
@@ -153,7 +211,7 @@ export class MetricSet {
       family =
         def.kind === "histogram"
           ? new Family<HistogramCell>(def, this.#maxSeries, (labels) => newHistogram(labels, def.buckets))
-          : new Family<ValueCell>(def, this.#maxSeries, (labels) => ({ labels, value: 0, writtenMs: 0 }));
+          : new Family<ValueCell>(def, this.#maxSeries, (labels) => ({ labels, value: 0, committed: 0, writtenMs: 0 }));
       this.#families.set(def.name, family);
     }
     return family;
@@ -161,5 +219,25 @@ export class MetricSet {
 }
 
 function newHistogram(labels: Labels, buckets: readonly number[]): HistogramCell {
-  return { labels, buckets, counts: new Float64Array(buckets.length + 1), count: 0, sum: 0 };
+  return { labels, buckets, counts: new Float64Array(buckets.length + 1), count: 0, committed: 0, sum: 0 };
+}
+
+/** One series as a commit holds it. */
+export interface StoredSeries {
+  readonly metric: string;
+  readonly labels: Labels;
+  /** Value of a counter or gauge, count of a histogram. */
+  readonly value: number;
+  readonly writtenMs?: number;
+  readonly sum?: number;
+  readonly buckets?: readonly number[];
+  readonly counts?: Float64Array;
+}
+
+const storedKey = (def: MetricDef, key: string): string => `${def.name} ${key}`;
+
+function stored(def: MetricDef, cell: ValueCell | HistogramCell): StoredSeries {
+  const { labels } = cell;
+  if (!("counts" in cell)) return { metric: def.name, labels, value: cell.value, writtenMs: cell.writtenMs };
+  return { metric: def.name, labels, value: cell.count, sum: cell.sum, buckets: cell.buckets, counts: cell.counts };
 }

@@ -5,7 +5,7 @@ import type { Line } from "../model/line.ts";
 import type { FailureRecord, LogRecord, RejectReason } from "../model/record.ts";
 import type { StreamInfo } from "../model/stream.ts";
 import type { Profile } from "../profile/profile.ts";
-import { LineRouter } from "../profile/router.ts";
+import { LineRouter, type RouterState } from "../profile/router.ts";
 import type { DuplicateFilter } from "../request/duplicate-filter.ts";
 import { checkRecord } from "./record-check.ts";
 
@@ -36,6 +36,8 @@ export class StreamPipeline {
   readonly framer: Framer;
   readonly router: LineRouter;
   bytes = 0;
+  /** Grows with everything that may have changed the memory of this stream. */
+  version = 0;
 
   constructor(options: StreamPipelineOptions) {
     const { stream, consumer } = options;
@@ -45,6 +47,7 @@ export class StreamPipeline {
       profiles: options.profiles,
       context: { reject, zone: options.zone },
       emit: (record, profile) => {
+        this.version++;
         if (record.kind === "request" && record.dedupeKey !== undefined) {
           const { timeMs, dedupeKey } = record;
           if (options.duplicates.seen(`${profile.name} ${dedupeKey}`)) {
@@ -73,17 +76,33 @@ export class StreamPipeline {
 
   push(bytes: Buffer, offset: number, readMs: number): void {
     this.bytes += bytes.length;
+    this.version++;
     this.framer.push(bytes, offset, readMs);
   }
 
   /** The line pushed last will get no newline any more. */
   endLine(): void {
+    this.version++;
     this.framer.splitter.end();
   }
 
   flush(nowMs: number): void {
     this.framer.flush(nowMs);
     this.router.flush(nowMs, false);
+  }
+
+  /** Open partial lines, parser memory and counts, for a structured clone into a commit. */
+  get state(): unknown {
+    const { framer, router, bytes } = this;
+    return { bytes, framer: framer.state, router: router.state, unrecognised: router.unrecognised };
+  }
+
+  restore(state: unknown): void {
+    const saved = state as { bytes: number; framer: Framer["state"]; router: RouterState; unrecognised: number };
+    this.bytes = saved.bytes;
+    this.framer.state = saved.framer;
+    this.router.restore(saved.router);
+    this.router.unrecognised = saved.unrecognised;
   }
 
   /** The stream is over: everything held is delivered. */

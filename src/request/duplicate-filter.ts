@@ -8,6 +8,8 @@ const REMEMBERED = 20_000;
 export class DuplicateFilter {
   /** Entries that were dropped. */
   dropped = 0;
+  /** Entries seen for the first time; grows with every change of the state. */
+  added = 0;
   /** Plain memory for a commit. Two generations: the older is forgotten whole when the younger is full. */
   state: { young: Set<string>; old: Set<string> } = { young: new Set(), old: new Set() };
 
@@ -18,6 +20,7 @@ export class DuplicateFilter {
       this.dropped++;
       return true;
     }
+    this.added++;
     young.add(key);
     if (young.size >= REMEMBERED) this.state = { young: new Set(), old: young };
     return false;

@@ -6,9 +6,11 @@ export class FileGeneration {
   readonly path: string;
   readonly device: string;
   readonly inode: string;
+  readonly bornMs: number;
   /** Wall time of the last growth, or of the rename; milliseconds. */
   grewMs: number;
   readonly #handle: FileHandle;
+  readonly #findCopy: ((position: FilePosition) => Promise<FileHandle | undefined>) | undefined;
   #offset = 0;
   /** Size at the last look. */
   #size = 0;
@@ -19,12 +21,31 @@ export class FileGeneration {
   #insideLine = false;
   #closed = false;
 
-  constructor(options: { path: string; handle: FileHandle; device: string; inode: string; nowMs: number }) {
+  constructor(options: {
+    path: string;
+    handle: FileHandle;
+    device: string;
+    inode: string;
+    nowMs: number;
+    /** When the file came to be, milliseconds since the epoch. */
+    bornMs: number;
+    /** Where an earlier run stood in this file; its head and marker were found to match. */
+    resume?: FilePosition;
+    /** Finds the copy that a copytruncate left, to read what was not read before the truncation. */
+    findCopy?: (position: FilePosition) => Promise<FileHandle | undefined>;
+  }) {
     this.path = options.path;
     this.device = options.device;
     this.inode = options.inode;
+    this.bornMs = options.bornMs;
     this.grewMs = options.nowMs;
     this.#handle = options.handle;
+    this.#findCopy = options.findCopy;
+    if (options.resume !== undefined) {
+      this.#offset = options.resume.offset;
+      this.#head = options.resume.head;
+      this.#marker = options.resume.marker;
+    }
   }
 
   get key(): string {
@@ -77,7 +98,7 @@ export class FileGeneration {
   async read(sink: StreamSink, buffer: Buffer, turnBytes: number, stats: SourceStats, nowMs: number): Promise<boolean> {
     const { size, mtimeMs } = await this.#handle.stat();
     if (size === this.#size && mtimeMs === this.#mtimeMs && (this.#offset === size || this.#partial)) return false;
-    if (size < this.#offset || (await this.#rewritten(size, mtimeMs))) this.#restart(sink, stats);
+    if (size < this.#offset || (await this.#rewritten(size, mtimeMs))) await this.#restart(sink, buffer, stats, nowMs);
     if (size > this.#size) this.grewMs = nowMs;
     this.#size = size;
     this.#mtimeMs = mtimeMs;
@@ -155,10 +176,13 @@ export class FileGeneration {
     return !now.subarray(0, bytesRead).equals(this.#marker);
   }
 
-  #restart(sink: StreamSink, stats: SourceStats): void {
+  /** Other content under the same inode: the unread rest is looked for in a copy, then reading starts over. */
+  async #restart(sink: StreamSink, buffer: Buffer, stats: SourceStats, nowMs: number): Promise<void> {
     stats.truncations++;
     const lost = this.#size - this.#offset;
-    if (lost > 0) stats.lostBytes.set("truncated", (stats.lostBytes.get("truncated") ?? 0) + lost);
+    const copy = await this.#findCopy?.(this.position());
+    if (copy !== undefined) await this.#readRest(copy, sink, buffer, stats, nowMs);
+    else if (lost > 0) stats.lostBytes.set("truncated", (stats.lostBytes.get("truncated") ?? 0) + lost);
     if (this.#insideLine) sink.endLine();
     this.#insideLine = false;
     this.#offset = 0;
@@ -166,6 +190,27 @@ export class FileGeneration {
     this.#partialBytes = 0;
     this.#marker = Buffer.alloc(0);
     this.#head = Buffer.alloc(0);
+  }
+
+  /** Reads the copy from where this file stood to its end; its last line, finished or not, is its last. */
+  async #readRest(
+    copy: FileHandle,
+    sink: StreamSink,
+    buffer: Buffer,
+    stats: SourceStats,
+    nowMs: number,
+  ): Promise<void> {
+    try {
+      for (;;) {
+        const { bytesRead } = await copy.read(buffer, 0, buffer.length, this.#offset);
+        if (bytesRead === 0) return;
+        stats.readBytes += bytesRead;
+        this.#push(sink, buffer.subarray(0, bytesRead), nowMs);
+        if (bytesRead < buffer.length && buffer[bytesRead - 1] !== 10) sink.endLine();
+      }
+    } finally {
+      await copy.close();
+    }
   }
 
   async #remember(offset: number): Promise<void> {

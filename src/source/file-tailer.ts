@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { FileGeneration } from "./file-generation.ts";
+import { holds, openCopy, siblings } from "./file-identity.ts";
 import { expandGlobs } from "./globs.ts";
 import type { FilePosition, OpenSink, Source, SourceErrorReason, SourceStats, StreamSink } from "./source.ts";
 
@@ -22,6 +23,8 @@ export interface FileTailerOptions {
   readonly labels: Readonly<Record<string, string>>;
   readonly profile: string;
   readonly openSink: OpenSink;
+  /** Positions of an earlier run; undefined when there was none, so that `startAt` decides. */
+  readonly resume?: readonly FilePosition[];
   /** Told once a kind of fault and path, in words for the log. */
   readonly onFault?: (message: string, fields: Record<string, unknown>) => void;
 }
@@ -55,10 +58,17 @@ export class FileTailer implements Source {
   readonly #buffer = Buffer.allocUnsafe(1024 * 1024);
   readonly #reported = new Set<string>();
   #scannedMs = Number.NEGATIVE_INFINITY;
+  /** Copies whose content was read as the rest of a truncated file: under the pattern they are no new files. */
+  readonly #copies = new Set<string>();
+  /** Positions of an earlier run that no file has taken up yet. */
+  readonly #resume: Map<string, FilePosition>;
   #firstScan = true;
 
   constructor(options: FileTailerOptions) {
     this.#options = options;
+    this.#resume = new Map(
+      (options.resume ?? []).map((position) => [`${position.device}:${position.inode}`, position]),
+    );
   }
 
   get fileCount(): number {
@@ -96,10 +106,9 @@ export class FileTailer implements Source {
     return more;
   }
 
-  async close(nowMs: number): Promise<void> {
+  async close(): Promise<void> {
     for (const file of this.#inodes.values()) await file.close();
     this.#inodes.clear();
-    for (const { sink } of this.#paths.values()) sink.end(nowMs);
     this.#paths.clear();
   }
 
@@ -107,6 +116,7 @@ export class FileTailer implements Source {
     const { patterns, exclude = [] } = this.#options;
     const found = await expandGlobs(patterns, exclude, (path, error) => this.#fault(path, error));
     for (const path of found) await this.#checkPath(path, nowMs);
+    if (this.#firstScan) await this.#resumeRotated(nowMs);
     for (const followed of this.#paths.values()) {
       if (followed.live !== undefined && !found.has(followed.path)) this.#retire(followed, nowMs);
     }
@@ -121,17 +131,18 @@ export class FileTailer implements Source {
       const key = `${seen.dev}:${seen.ino}`;
       const followed = this.#paths.get(path);
       if (followed?.live?.key === key) return;
+      if (this.#copies.has(key)) return;
       if (this.#inodes.has(key)) {
         if (followed !== undefined) this.#retire(followed, nowMs);
         return;
       }
       handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-      const opened = await handle.stat({ bigint: true });
-      const file = new FileGeneration({ path, handle, device: String(opened.dev), inode: String(opened.ino), nowMs });
+      const file = await this.#generation(path, handle, nowMs);
       if (this.#inodes.has(file.key)) return await file.close();
       handle = undefined;
-      if (followed !== undefined) this.#retire(followed, nowMs);
-      else if (this.#firstScan && this.#options.startAt === "end") await file.skipToEnd(this.stats);
+      if (followed !== undefined) await this.#replaced(followed, nowMs);
+      else if (this.#firstScan && this.#options.startAt === "end" && this.#options.resume === undefined)
+        await file.skipToEnd(this.stats);
       this.#inodes.set(file.key, file);
       this.#follow(path).live = file;
       this.#reported.delete(path);
@@ -141,6 +152,74 @@ export class FileTailer implements Source {
       if (followed !== undefined && (error as NodeJS.ErrnoException).code === "ENOENT") this.#retire(followed, nowMs);
       this.#fault(path, error);
     }
+  }
+
+  /** A reader of an opened file, at the position of an earlier run if it is the same file. */
+  async #generation(path: string, handle: FileHandle, nowMs: number): Promise<FileGeneration> {
+    const opened = await handle.stat({ bigint: true });
+    const device = String(opened.dev);
+    const inode = String(opened.ino);
+    const findCopy = async (position: FilePosition): Promise<FileHandle | undefined> => {
+      const copy = await openCopy(position);
+      if (copy === undefined || this.#inodes.has(copy.key)) {
+        await copy?.handle.close();
+        return undefined;
+      }
+      if (this.#copies.size < 10_000) this.#copies.add(copy.key);
+      return copy.handle;
+    };
+    const common = { path, handle, device, inode, nowMs, bornMs: Number(opened.birthtimeMs), findCopy };
+    const known = this.#takeResume(device, inode, path);
+    if (known === undefined) return new FileGeneration(common);
+    // a file that was truncated while we were down finds out by its marker at the first read
+    return new FileGeneration({ ...common, resume: { ...known, path, device, inode } });
+  }
+
+  /** The saved position of this inode; after a reboot device numbers differ, so the path stands in for the device. */
+  #takeResume(device: string, inode: string, path: string): FilePosition | undefined {
+    const exact = this.#resume.get(`${device}:${inode}`);
+    const found =
+      exact ?? [...this.#resume.values()].find((position) => position.inode === inode && position.path === path);
+    if (found !== undefined) this.#resume.delete(`${found.device}:${found.inode}`);
+    return found;
+  }
+
+  /** Files that were rotated away while no daemon ran: found again by inode beside their old name, and read to their end. */
+  async #resumeRotated(nowMs: number): Promise<void> {
+    for (const position of [...this.#resume.values()]) {
+      const moved = (await siblings(position.path)).find(
+        ({ inode, device }) => inode === position.inode && device === position.device,
+      );
+      if (moved === undefined) continue;
+      await this.#openRotated(moved.path, position.path, nowMs, position);
+      this.#resume.delete(`${position.device}:${position.inode}`);
+    }
+  }
+
+  async #openRotated(name: string, path: string, nowMs: number, resume?: FilePosition): Promise<void> {
+    try {
+      const handle = await open(name, constants.O_RDONLY | constants.O_NONBLOCK);
+      if (resume !== undefined && !(await holds(handle, resume))) return await handle.close();
+      const file = await this.#generation(path, handle, nowMs);
+      if (this.#inodes.has(file.key)) return await file.close();
+      this.#inodes.set(file.key, file);
+      this.#follow(path).rotated.push(file);
+    } catch (error) {
+      this.#fault(name, error);
+    }
+  }
+
+  /** The name belongs to a new file: the old one is read on, and so is any that came and went in between. */
+  async #replaced(followed: FollowedPath, nowMs: number): Promise<void> {
+    const old = followed.live;
+    this.#retire(followed, nowMs);
+    if (old === undefined) return;
+    const between = (await siblings(followed.path)).filter(
+      ({ device, inode, bornMs }) =>
+        bornMs > old.bornMs && !this.#inodes.has(`${device}:${inode}`) && !this.#copies.has(`${device}:${inode}`),
+    );
+    for (const { path } of between.toSorted((a, b) => a.bornMs - b.bornMs))
+      await this.#openRotated(path, followed.path, nowMs);
   }
 
   #follow(path: string): FollowedPath {

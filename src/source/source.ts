@@ -13,8 +13,6 @@ export interface StreamSink {
   endLine(): void;
   /** Releases what waits too long inside the pipeline. */
   flush(nowMs: number): void;
-  /** The stream is over. */
-  end(nowMs: number): void;
 }
 
 /** Why a source could not do something; a metric label. */
@@ -48,8 +46,8 @@ export interface Source {
   poll(nowMs: number): Promise<boolean>;
   /** Positions for a commit, consistent with everything pushed so far. */
   positions(): readonly FilePosition[];
-  /** Ends all streams and releases all files. */
-  close(nowMs: number): Promise<void>;
+  /** Releases all files. Nothing more is delivered: an unterminated line stays for the next run. */
+  close(): Promise<void>;
 }
 
 /** Which file generation has been read up to where: enough to find it again under any name. */

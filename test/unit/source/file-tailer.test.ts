@@ -29,9 +29,6 @@ class LineSink implements StreamSink {
     this.#rest = "";
   }
   flush(): void {}
-  end(): void {
-    this.endLine();
-  }
 }
 
 class Rig implements AsyncDisposable {
@@ -69,7 +66,7 @@ class Rig implements AsyncDisposable {
     return [...this.sinks.values()].flatMap((sink) => sink.lines);
   }
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.tailer.close(this.nowMs);
+    await this.tailer.close();
     this.folder[Symbol.dispose]();
   }
 }
