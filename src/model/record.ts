@@ -30,6 +30,8 @@ export class RequestRecord {
   traceId: string | undefined = undefined;
   model: string | undefined = undefined;
   tenant: string | undefined = undefined;
+  /** Service that the line itself names; it goes before the one of the stream's labels. */
+  service: string | undefined = undefined;
   /** Path or endpoint without query string. */
   route: string | undefined = undefined;
   finishReason: string | undefined = undefined;
