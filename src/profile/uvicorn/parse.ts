@@ -1,6 +1,6 @@
 import type { Line } from "../../model/line.ts";
 import { isInference, parseAccessLine } from "../access-line.ts";
-import { closeFailure, continueFailure, newFailureBlock, openFailure } from "../failure-block.ts";
+import { closeFailure, closeQuietFailure, continueFailure, newFailureBlock, openFailure } from "../failure-block.ts";
 import type { Parser, ParserContext } from "../profile.ts";
 
 /** Columns of level, colon and padding in front of uvicorn's message. */
@@ -29,7 +29,7 @@ export class UvicornParser implements Parser {
     }
     closeFailure(this.state, this.#context.emit);
     if (line.text.startsWith("ERROR:") || line.text.startsWith("CRITICAL:")) {
-      openFailure(this.state, { kind: "failure", timeMs: line.timeMs, text: message }, this.#context.emit);
+      openFailure(this.state, { kind: "failure", timeMs: line.timeMs, text: message }, this.#context.emit, line.readMs);
     }
   }
 
@@ -37,7 +37,7 @@ export class UvicornParser implements Parser {
     return continueFailure(this.state, line.text, this.#context.emit);
   }
 
-  flush(_nowMs: number, _final: boolean): void {
-    closeFailure(this.state, this.#context.emit);
+  flush(nowMs: number, final: boolean): void {
+    closeQuietFailure(this.state, nowMs, final, this.#context.emit);
   }
 }

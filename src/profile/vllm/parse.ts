@@ -6,6 +6,7 @@ import { isInference, parseAccessLine } from "../access-line.ts";
 import {
   addToFailure,
   closeFailure,
+  closeQuietFailure,
   continueFailure,
   type FailureBlockState,
   newFailureBlock,
@@ -44,7 +45,7 @@ export class VllmParser implements Parser {
     if (parsed === undefined) this.#foreign(line);
     else if (parsed.key === this.state.blockKey && this.state.block.open !== undefined)
       addToFailure(this.state.block, parsed.message, this.#context.emit);
-    else this.#message(parsed, vllmTimeMs(parsed, line, this.#context.zone));
+    else this.#message(parsed, vllmTimeMs(parsed, line, this.#context.zone), line.readMs);
   }
 
   /** Bare lines of a traceback that was printed outside of logging. */
@@ -54,8 +55,8 @@ export class VllmParser implements Parser {
     return continueFailure(this.state.block, bare, this.#context.emit);
   }
 
-  flush(_nowMs: number, _final: boolean): void {
-    closeFailure(this.state.block, this.#context.emit);
+  flush(nowMs: number, final: boolean): void {
+    closeQuietFailure(this.state.block, nowMs, final, this.#context.emit);
   }
 
   /** A line with the process part only: uvicorn's access log, or a traceback without prefix. */
@@ -71,17 +72,17 @@ export class VllmParser implements Parser {
         route,
         inference: isInference(access.method, route),
       });
-    } else if (bare.startsWith("Traceback (most recent call last):")) this.#open(bare, line.timeMs, "");
+    } else if (bare.startsWith("Traceback (most recent call last):")) this.#open(bare, line.timeMs, "", line.readMs);
     else if (bare.startsWith("ERROR:") || bare.startsWith("CRITICAL:"))
-      this.#open(bare.slice(ACCESS_COLUMNS), line.timeMs, "");
+      this.#open(bare.slice(ACCESS_COLUMNS), line.timeMs, "", line.readMs);
   }
 
-  #message(parsed: VllmLine, timeMs: number): void {
+  #message(parsed: VllmLine, timeMs: number, readMs: number): void {
     const { emit } = this.#context;
     closeFailure(this.state.block, emit);
     const { message, level } = parsed;
     if (level === "ERROR" || level === "CRITICAL" || level === "FATAL") {
-      this.#error(parsed, timeMs);
+      this.#error(parsed, timeMs, readMs);
       return;
     }
     if (level === "WARNING") {
@@ -219,7 +220,7 @@ export class VllmParser implements Parser {
     if (message.startsWith("auto-aborting request")) this.#abort([quotedId(message)], timeMs);
   }
 
-  #error(parsed: VllmLine, timeMs: number): void {
+  #error(parsed: VllmLine, timeMs: number, readMs: number): void {
     const { message } = parsed;
     // the state that is dumped beside a fatal error belongs to it
     if (message.startsWith("Dumping ")) return;
@@ -227,7 +228,7 @@ export class VllmParser implements Parser {
       this.#failRequest(message, quotedId(message), timeMs, "internal");
       return;
     }
-    this.#open(message, timeMs, parsed.key, parsed.process);
+    this.#open(message, timeMs, parsed.key, readMs, parsed.process);
   }
 
   #warning(parsed: VllmLine, timeMs: number): void {
@@ -256,10 +257,10 @@ export class VllmParser implements Parser {
     this.#context.emit(record);
   }
 
-  #open(message: string, timeMs: number, key: string, process = ""): void {
+  #open(message: string, timeMs: number, key: string, readMs: number, process = ""): void {
     const gpu = /^Worker_(?:DP\d+_)?(?:PP\d+_)?TP(\d+)/.exec(process)?.[1];
     this.state.blockKey = key;
-    openFailure(this.state.block, this.#failure(message, timeMs, { gpu }), this.#context.emit);
+    openFailure(this.state.block, this.#failure(message, timeMs, { gpu }), this.#context.emit, readMs);
   }
 
   #failure(text: string, timeMs: number, more: Partial<FailureRecord>): FailureRecord {
