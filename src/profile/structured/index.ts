@@ -1,67 +1,42 @@
 import type { Line } from "../../model/line.ts";
 import type { Profile } from "../profile.ts";
-import { Field, meaningOf, normalise } from "./fields.ts";
-import { type Pairs, scanPairs, startsAsLogfmt } from "./key-value.ts";
 import { StructuredParser } from "./parse.ts";
+import { TextKind, textKind } from "./text-line.ts";
 
-/** Any application's structured log: JSON lines and key=value text. */
+/** JSON lines and key=value text of any application: what no profile of its own reads. */
 export const structured: Profile = {
   name: "structured",
-  title: "structured log (JSON or key=value)",
+  title: "structured application log",
   upstream:
-    "output of pino 10.4, winston 3.19, python-json-logger 2.0 and 4.2, structlog 22.3 and 26.1, loguru 0.6 and 0.7, zap 1.23, zerolog 1.26; ECS 8.11 and OpenTelemetry GenAI attribute names",
+    "output of pino 10.4, winston 3.19, python-json-logger 2.0 and 4.2, structlog 22.3 and 26.1, loguru 0.6 and 0.7, zap 1.23, zerolog 1.26; Elastic Common Schema 8.11; OpenTelemetry GenAI attribute names up to 1.41",
   rank: "generic",
   tells: ["finished", "failed", "aborted"],
   figures: [
     "e2e",
     "ttft",
-    "tpot",
     "queue",
     "prefill",
     "decode",
+    "tpot",
+    "itl",
+    "upstream_llm",
     "retrieval",
     "rerank",
     "embedding",
     "tool",
     "tokens in",
+    "tokens cached",
     "tokens out",
-    "cached tokens",
+    "tokens reasoning",
     "cost",
-    "scores",
+    "retrieval scores",
     "HTTP status",
-    "failures",
+    "retries",
   ],
   cannotTell: [
-    "More than the application writes: a bare number whose unit neither its key nor its logger names is refused.",
+    "Anything the application does not write.",
+    "A duration whose unit neither its key, its value nor its logger names: it is refused and counted.",
   ],
-  claims(line: Line): boolean {
-    if (line.json !== undefined) return true;
-    const { text } = line;
-    if (!text.includes("=")) return text.endsWith("}") && text.includes("\t{");
-    if (startsAsLogfmt(text)) return true;
-    return hasFigure(scanPairs(text)) || (text.endsWith("}") && text.includes("\t{"));
-  },
+  claims: (line: Line): boolean => line.json !== undefined || textKind(line.text) !== TextKind.none,
   open: (context) => new StructuredParser(context),
 };
-
-function hasFigure({ keys, count }: Pairs): boolean {
-  for (let index = 0; index < count; index++) if (isFigure(keys[index] as string)) return true;
-  return false;
-}
-
-const figures = new Map<string, boolean>();
-
-/** True for keys whose value is a duration or a token count by name alone. */
-function isFigure(key: string): boolean {
-  let known = figures.get(key);
-  if (known === undefined) {
-    const meaning = meaningOf(key.split(".").map(normalise));
-    known =
-      meaning !== undefined &&
-      ((meaning.field === Field.duration && meaning.llm) ||
-        (meaning.field === Field.duration && meaning.unitMs > 0) ||
-        (meaning.field >= Field.tokensIn && meaning.field <= Field.tokensOutReasoning));
-    if (figures.size < 5000) figures.set(key, known);
-  }
-  return known;
-}
