@@ -8,6 +8,7 @@ import { litellmJson, litellmSlp, litellmText } from "./litellm/index.ts";
 import { milvus } from "./milvus/index.ts";
 import { nginx } from "./nginx/index.ts";
 import { opensearch } from "./opensearch/index.ts";
+import { otlp } from "./otlp/index.ts";
 import type { Profile } from "./profile.ts";
 import { qdrant } from "./qdrant/index.ts";
 import { qdrantAudit } from "./qdrant-audit/index.ts";
@@ -39,6 +40,7 @@ export const PROFILES: readonly Profile[] = [
   milvus,
   elasticsearch,
   opensearch,
+  otlp,
   uvicorn,
   structured,
 ];
