@@ -9,6 +9,7 @@ import { milvus } from "./milvus/index.ts";
 import { nginx } from "./nginx/index.ts";
 import { opensearch } from "./opensearch/index.ts";
 import { otlp } from "./otlp/index.ts";
+import { postgres } from "./postgres/index.ts";
 import type { Profile } from "./profile.ts";
 import { qdrant } from "./qdrant/index.ts";
 import { qdrantAudit } from "./qdrant-audit/index.ts";
@@ -41,6 +42,7 @@ export const PROFILES: readonly Profile[] = [
   elasticsearch,
   opensearch,
   otlp,
+  postgres,
   uvicorn,
   structured,
 ];
