@@ -15,6 +15,8 @@ import { qdrant } from "./qdrant/index.ts";
 import { qdrantAudit } from "./qdrant-audit/index.ts";
 import { sglang } from "./sglang/index.ts";
 import { structured } from "./structured/index.ts";
+import { tei } from "./tei/index.ts";
+import { tgi } from "./tgi/index.ts";
 import { uvicorn } from "./uvicorn/index.ts";
 import { vllmRust, vllmV0, vllmV1 } from "./vllm/index.ts";
 import { weaviate } from "./weaviate/index.ts";
@@ -25,6 +27,8 @@ export const PROFILES: readonly Profile[] = [
   vllmV0,
   vllmRust,
   sglang,
+  tgi,
+  tei,
   litellmText,
   litellmJson,
   litellmSlp,
