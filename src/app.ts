@@ -1,5 +1,6 @@
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { Totals } from "./analysis/totals.ts";
+import { profilesOf } from "./config/profiles.ts";
 import type { Config } from "./config/schema.ts";
 import type { Clock } from "./core/clock.ts";
 import type { ZoneOffset } from "./core/timestamp.ts";
@@ -12,7 +13,6 @@ import { MetricSetProducer } from "./metric/otel-producer.ts";
 import { Recorder } from "./metric/recorder.ts";
 import type { StreamInfo } from "./model/stream.ts";
 import { type RecordConsumer, StreamPipeline } from "./pipeline/stream-pipeline.ts";
-import { PROFILES } from "./profile/registry.ts";
 import { DuplicateFilter } from "./request/duplicate-filter.ts";
 import { FileTailer } from "./source/file-tailer.ts";
 import type { FilePosition, Source, SourceStats } from "./source/source.ts";
@@ -82,6 +82,7 @@ export class App implements AsyncDisposable {
     set.restore(saved.series.values(), Object.values(METRICS));
     const recorder = new Recorder({ set, labels: config.metrics.labels });
     const totals = new Totals();
+    const known = profilesOf(config, "configuration");
     const duplicates = new DuplicateFilter();
     const savedDuplicates = saved.shared.get("duplicates");
     if (savedDuplicates !== undefined) duplicates.state = savedDuplicates as DuplicateFilter["state"];
@@ -97,8 +98,7 @@ export class App implements AsyncDisposable {
       },
     };
     const openSink = (stream: StreamInfo): StreamPipeline => {
-      const profiles =
-        stream.profile === "auto" ? PROFILES : PROFILES.filter((profile) => profile.name === stream.profile);
+      const profiles = stream.profile === "auto" ? known : known.filter((profile) => profile.name === stream.profile);
       const pipeline = new StreamPipeline({ stream, profiles, consumer, duplicates, zone: options.zone });
       const state = saved.streams.get(stream.name);
       if (state !== undefined) pipeline.restore(state);

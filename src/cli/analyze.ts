@@ -15,6 +15,8 @@ export interface AnalyzeOptions {
   readonly json: boolean;
   /** Name of the only profile to use. */
   readonly profile?: string | undefined;
+  /** Configuration file whose own profiles are used too. */
+  readonly config?: string | undefined;
 }
 
 /** `tokentail analyze`: one shot over files. @returns The exit code. */
@@ -27,7 +29,7 @@ export async function analyze(
   const totals = new Totals();
   const shapes = new UnrecognisedShapes();
   const { files, faults } = await readFiles(paths, {
-    profiles: profilesNamed(options.profile),
+    profiles: profilesNamed(await knownProfiles(options.config), options.profile),
     duplicates: new DuplicateFilter(),
     consumer: {
       record: (record, profile) => totals.add(record, profile.tells),
@@ -42,13 +44,26 @@ export async function analyze(
   return faults > 0 ? 1 : 0;
 }
 
+/** The built-in profiles, and those of a configuration file. */
+export async function knownProfiles(config: string | undefined): Promise<readonly Profile[]> {
+  if (config === undefined) return PROFILES;
+  const [{ loadConfig }, { profilesOf }] = await Promise.all([
+    import("../config/load.ts"),
+    import("../config/profiles.ts"),
+  ]);
+  return profilesOf(await loadConfig(config), config);
+}
+
 /** @throws {UserError} When there is no such profile. */
-export function profilesNamed(name: string | undefined): readonly Profile[] {
-  if (name === undefined || name === "auto") return PROFILES;
-  const found = PROFILES.filter((profile) => profile.name === name);
+function profilesNamed(known: readonly Profile[], name: string | undefined): readonly Profile[] {
+  if (name === undefined || name === "auto") return known;
+  const found = known.filter((profile) => profile.name === name);
   if (found.length === 0) {
-    const names = PROFILES.map((profile) => profile.name);
-    throw new UserError(`No profile "${name}"${didYouMean(name, names)} (\`tokentail detect --list\` shows all)`, {
+    const nearest = didYouMean(
+      name,
+      known.map((profile) => profile.name),
+    );
+    throw new UserError(`No profile "${name}"${nearest} (\u0060tokentail detect --list\u0060 shows all)`, {
       exitCode: 2,
     });
   }

@@ -1,19 +1,26 @@
 import type { Readable } from "node:stream";
 import { PROFILES } from "../profile/registry.ts";
 import { DuplicateFilter } from "../request/duplicate-filter.ts";
+import { knownProfiles } from "./analyze.ts";
 import { count, oneLine, percent } from "./format.ts";
 import { type Io, painter } from "./io.ts";
 import { readFiles } from "./read-files.ts";
 import { UnrecognisedShapes } from "./unrecognised.ts";
 
 /** `tokentail detect`: who wrote these lines, what they can tell, what was not recognised. @returns The exit code. */
-export async function detect(paths: readonly string[], io: Io, stdin: () => Readable): Promise<0 | 1> {
+export async function detect(
+  paths: readonly string[],
+  options: { readonly config?: string | undefined },
+  io: Io,
+  stdin: () => Readable,
+): Promise<0 | 1> {
   const paint = painter(io);
+  const profiles = await knownProfiles(options.config);
   let faults = 0;
   for (const path of paths) {
     const shapes = new UnrecognisedShapes();
     const result = await readFiles([path], {
-      profiles: PROFILES,
+      profiles,
       duplicates: new DuplicateFilter(),
       consumer: { record: () => {}, reject: () => {}, unrecognised: (line) => shapes.add(line.text) },
       io,
@@ -29,7 +36,7 @@ export async function detect(paths: readonly string[], io: Io, stdin: () => Read
       );
       const found = Object.entries(file.profiles).sort((a, b) => b[1] - a[1]);
       for (const [name, taken] of found) {
-        const profile = PROFILES.find((candidate) => candidate.name === name);
+        const profile = profiles.find((candidate) => candidate.name === name);
         if (profile === undefined) continue;
         io.out(`  ${paint("green", name)} (${profile.title})  ${percent(taken / lines)} of the lines\n`);
         io.out(

@@ -56,11 +56,12 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     .argument("<file...>", "log files, plain or gzip; - for standard input")
     .option("--json", "print the report as one JSON document (schema tokentail.analyze/1)", false)
     .option("--profile <name>", "read every line with this profile instead of choosing per line")
+    .option("-c, --config <file>", "configuration file whose own profiles are used too")
     .addHelpText(
       "after",
       "\nExamples:\n  tokentail analyze vllm.log\n  kubectl logs deploy/vllm | tokentail analyze -\n  tokentail analyze --json *.log | jq .latency_ms.ttft\n",
     )
-    .action(async (files: string[], options: { json: boolean; profile?: string }) => {
+    .action(async (files: string[], options: { json: boolean; profile?: string; config?: string }) => {
       const { analyze } = await import("./analyze.ts");
       exit(await analyze(files, options, io, stdin));
     });
@@ -86,11 +87,12 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     .description("say who wrote the lines of a log, what they can tell, and what was not recognised")
     .argument("[file...]", "log files, plain or gzip; - for standard input")
     .option("--list", "list the built-in profiles", false)
-    .action(async (files: string[], options: { list: boolean }) => {
+    .option("-c, --config <file>", "configuration file whose own profiles are used too")
+    .action(async (files: string[], options: { list: boolean; config?: string }) => {
       const { detect, listProfiles } = await import("./detect.ts");
       if (options.list) listProfiles(io);
       else if (files.length === 0) throw new UserError("detect needs a file, or --list", { exitCode: 2 });
-      else exit(await detect(files, io, stdin));
+      else exit(await detect(files, options, io, stdin));
     });
 
   program

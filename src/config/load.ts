@@ -3,7 +3,7 @@ import { parseDocument } from "yaml";
 import { z } from "zod";
 import { didYouMean, reasonOf } from "../core/told.ts";
 import { UserError } from "../core/user-error.ts";
-import { PROFILES } from "../profile/registry.ts";
+import { profilesOf } from "./profiles.ts";
 import { Config } from "./schema.ts";
 
 /**
@@ -30,8 +30,8 @@ export function parseConfig(text: string, name: string): Config {
   }
   const parsed = Config.safeParse(document.toJS() ?? {});
   if (!parsed.success) throw new UserError(`${name}: ${explain(parsed.error)}`, { exitCode: 2 });
+  const names = ["auto", ...profilesOf(parsed.data, name).map((profile) => profile.name)];
   for (const [index, source] of parsed.data.sources.entries()) {
-    const names = ["auto", ...PROFILES.map((profile) => profile.name)];
     if (!names.includes(source.profile)) {
       throw new UserError(
         `${name}: sources[${index}].profile: no profile "${source.profile}"${didYouMean(source.profile, names)}`,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { labelNameFault } from "../metric/metric-set.ts";
+import { UserProfile } from "../profile/user/schema.ts";
 
 const LabelName = z.string().superRefine((name, context) => {
   const fault = labelNameFault(name);
@@ -61,6 +62,7 @@ const State = z
 export const Config = z
   .strictObject({
     sources: z.array(Source).min(1).describe("What to read."),
+    profiles: z.array(UserProfile).default([]).describe("Log formats of your own, tried before the built-in ones."),
     metrics: Metrics.prefault({}),
     http: Http.prefault({}),
     state: State.prefault({}),
