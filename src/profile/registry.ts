@@ -1,5 +1,6 @@
 import { chroma } from "./chroma/index.ts";
 import { cloudflareAiGateway } from "./cloudflare-ai-gateway/index.ts";
+import { dynamo } from "./dynamo/index.ts";
 import { elasticsearch } from "./elasticsearch/index.ts";
 import { envoy, envoyAiGateway } from "./envoy/index.ts";
 import { higress } from "./higress/index.ts";
