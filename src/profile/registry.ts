@@ -18,6 +18,8 @@ import { sglang } from "./sglang/index.ts";
 import { structured } from "./structured/index.ts";
 import { tei } from "./tei/index.ts";
 import { tgi } from "./tgi/index.ts";
+import { triton } from "./triton/index.ts";
+import { trtllm } from "./trtllm/index.ts";
 import { uvicorn } from "./uvicorn/index.ts";
 import { vllmRust, vllmV0, vllmV1 } from "./vllm/index.ts";
 import { weaviate } from "./weaviate/index.ts";
@@ -30,6 +32,9 @@ export const PROFILES: readonly Profile[] = [
   sglang,
   tgi,
   tei,
+  triton,
+  trtllm,
+  dynamo,
   litellmText,
   litellmJson,
   litellmSlp,
