@@ -56,6 +56,8 @@ function isDynamoJson(json: JsonObject): boolean {
 
 const NEXT_KEY = / [A-Za-z_][\w.]*=/g;
 const ENDPOINT = " endpoint=";
+/** The event and its spans have about twenty. */
+const MAX_FIELDS = 100;
 
 /**
  * Fields of an event in the readable format; of equal keys the last wins. Values without quotes may hold spaces
@@ -65,10 +67,10 @@ const ENDPOINT = " endpoint=";
 export function readEventFields(text: string): Map<string, string> {
   const fields = new Map<string, string>();
   let at = 0;
-  while (at < text.length) {
+  for (let count = 0; at < text.length && count < MAX_FIELDS; count++) {
     const equals = text.indexOf("=", at);
     if (equals < 0) break;
-    const key = text.slice(text.lastIndexOf(" ", equals) < at ? at : text.lastIndexOf(" ", equals) + 1, equals);
+    const key = text.slice(Math.max(at, text.lastIndexOf(" ", equals) + 1), equals);
     const from = equals + 1;
     let end: number;
     if (text.charCodeAt(from) === 34) {

@@ -14,7 +14,7 @@ export interface TimeStatsLine {
 }
 
 const HEAD =
-  /^Req Time Stats\(rid=([^,)\s]+)(?:, bootstrap_room=[^,)]+)?(?:, input len=(\d+))?(?:, output len=(\d+))?(?:, type=(\w+))?[^)]{0,200}\): ?/;
+  /^Req Time Stats\(rid=([^,)\s]{1,200})(?:, bootstrap_room=[^,)]{1,40})?(?:, input len=(\d+))?(?:, output len=(\d+))?(?:, type=(\w+))?[^)]{0,100}\): ?/;
 const DURATION = /(?:^|[ ;,])(queue|forward)_duration[=(](-?[\d.]+|nan|inf)ms/g;
 const UNSTARTED = /(?:^|[ ;,])start(?:_time)?=0\.0+(?:[,;\s]|$)/;
 /** A week: longer than any request, shorter than any time since the epoch. */

@@ -22,9 +22,9 @@ export interface TracingEvent {
 }
 
 const LEVELS = ["INFO", "ERROR", "WARN", "DEBUG", "TRACE"];
-const NAME = /[\w.-]+(?: [\w.-]+)?(?=[{:])/y;
-const TARGET = /[\w:]+(?=: )/y;
-const POSITION = /[\w./-]+\.rs:\d+: /y;
+const NAME = /[\w.-]{1,100}(?: [\w.-]{1,100})?(?=[{:])/y;
+const TARGET = /[\w:]{1,200}(?=: )/y;
+const POSITION = /[\w./-]{1,300}\.rs:\d{1,6}: /y;
 const MAX_SPANS = 32;
 
 /**
