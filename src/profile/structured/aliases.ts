@@ -91,13 +91,13 @@ add(Field.queue, "wait_time waiting_time time_in_queue queued_time queue_delay",
   distinct: true,
 });
 add(Field.queue, "wait queued", { needsUnit: true });
+// Ollama's API answers count in nanoseconds (api/types.go `Metrics`)
+add(Field.prefill, "prompt_eval_duration", { distinct: true, unitMs: 1e-6 });
+add(Field.decode, "eval_duration", { distinct: true, unitMs: 1e-6 });
 stage(Field.prefill, "prefill prompt_eval prompt_processing", true);
 add(Field.prefill, "timings.prompt", { needsUnit: true });
 stage(Field.decode, "decode decoding", true);
 add(Field.decode, "timings.predicted", { needsUnit: true });
-// Ollama's API answers count in nanoseconds (api/types.go `Metrics`)
-add(Field.prefill, "prompt_eval_duration", { distinct: true, unitMs: 1e-6 });
-add(Field.decode, "eval_duration", { distinct: true, unitMs: 1e-6 });
 add(Field.tpot, "tpot time_per_output_token time_per_token mean_tpot avg_tpot tpot_mean tpot_avg", { distinct: true });
 add(Field.tpot, "gen_ai.server.time_per_output_token", { distinct: true, unitMs: 1000 });
 add(Field.tpot, "ms_per_token ms_per_output_token", { distinct: true, unitMs: 1 });

@@ -69,7 +69,8 @@ export function failureOf(
   const named =
     (code === undefined || numberOf(code) > 0 ? undefined : causeOfKind(code)) ??
     (kind === undefined ? undefined : causeOfKind(kind)) ??
-    (word === undefined ? undefined : causeOfKind(word));
+    (word === undefined ? undefined : causeOfKind(word)) ??
+    causeOfStatusWord(fields);
   const silent = error === undefined && stack === undefined && (message === undefined || about.bare);
   let cause = about.cause ?? named;
   if (cause !== undefined && isWide(cause) && !silent && word === undefined) cause = undefined;
@@ -90,6 +91,12 @@ export function failureOf(
     requestId: fields.text(Field.requestId),
     gpu: fields.text(Field.gpu),
   };
+}
+
+/** `status: "DEADLINE_EXCEEDED"`: a status in words may be the kind. */
+function causeOfStatusWord(fields: LineFields): string | undefined {
+  const status = fields.value(Field.status);
+  return typeof status === "string" && !(numberOf(status) >= 0) ? causeOfKind(status) : undefined;
 }
 
 /** Message, kind and error in one line, without saying anything twice, then the stack. */

@@ -66,12 +66,9 @@ export function addTokens(fields: LineFields, record: RequestRecord): void {
   // (docs.anthropic.com, prompt caching). Where a total is given, the writer has added them up itself.
   const written = fields.number(Field.tokensCacheWritten);
   if (written !== undefined && cached !== undefined && record.tokensIn !== undefined) {
-    if (
-      fields.rank(Field.tokensCached) % 10 === 1 &&
-      !fields.has(Field.tokensTotal) &&
-      fields.key(Field.tokensIn) === "input_tokens"
-    )
-      record.tokensIn += cached + written;
+    const own =
+      fields.key(Field.tokensCached) === "cache_read_input_tokens" && fields.key(Field.tokensIn) === "input_tokens";
+    if (own && !fields.has(Field.tokensTotal)) record.tokensIn += cached + written;
   }
 }
 

@@ -80,3 +80,33 @@ export function emitStep(
   }
   return seen;
 }
+
+/** Fields below this one are the request's own time, whatever the line is about. */
+const FIRST_STAGE = Field.ttft;
+
+/**
+ * Emits the durations of stages (`retrieval_ms`, `queue_ms`) that stand on a line of their own.
+ *
+ * @returns Bits of the latency kinds that were emitted.
+ */
+export function emitStages(fields: LineFields, timeMs: number, context: ParserContext): number {
+  if (fields.durations >>> FIRST_STAGE === 0) return 0;
+  settleUnits(fields, context.reject);
+  const [model, tenant] = [fields.text(Field.model), fields.text(Field.tenant)];
+  let steps = 0;
+  for (let bits = fields.durations; bits !== 0; bits &= bits - 1) {
+    const field = 31 - Math.clz32(bits & -bits);
+    if (field < FIRST_STAGE) continue;
+    const step = LATENCY_OF_FIELD[field] as LatencyKind;
+    steps |= 1 << step;
+    context.emit({
+      kind: "step",
+      timeMs,
+      step,
+      durationMs: fields.number(field as Field) ?? Number.NaN,
+      model,
+      tenant,
+    });
+  }
+  return steps;
+}
