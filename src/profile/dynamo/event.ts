@@ -62,7 +62,7 @@ const MAX_FIELDS = 100;
 /**
  * Fields of an event in the readable format; of equal keys the last wins. Values without quotes may hold spaces
  * (`error_detail=backend stream inactivity timeout`) and go on to the next key. The model is what the client sent: its value goes
- * on to the last ` endpoint=`, so that keys written into a model's name are no fields.
+ * on to the last ` endpoint=`, and a request id's to the model, so that keys written into either are no fields.
  */
 export function readEventFields(text: string): Map<string, string> {
   const fields = new Map<string, string>();
@@ -78,12 +78,19 @@ export function readEventFields(text: string): Map<string, string> {
       if (end < 0) break;
       fields.set(key, unquote(text.slice(from, end)));
     } else {
-      const endpoint = key === "model" ? text.lastIndexOf(ENDPOINT) : -1;
+      const known = endOfClientText(text, key);
       NEXT_KEY.lastIndex = from;
-      end = endpoint >= from ? endpoint : (NEXT_KEY.exec(text)?.index ?? text.length);
+      end = known >= from ? known : (NEXT_KEY.exec(text)?.index ?? text.length);
       fields.set(key, text.slice(from, end).trim());
     }
     at = end + 1;
   }
   return fields;
+}
+
+/** Where a value that the client chose ends: before the key that the writer prints next; −1 for other keys. */
+function endOfClientText(text: string, key: string): number {
+  if (key !== "model" && key !== "request_id") return -1;
+  const endpoint = text.lastIndexOf(ENDPOINT);
+  return key === "model" || endpoint < 0 ? endpoint : text.lastIndexOf(" model=", endpoint);
 }

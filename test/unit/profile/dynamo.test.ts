@@ -220,6 +220,11 @@ test.for([
     text: 'model=x status=success ttft_ms=1 endpoint=e endpoint=chat status=error elapsed_ms=3 model="x status=success"',
     is: { model: "x status=success", endpoint: "chat", status: "error", elapsed_ms: "3" },
   },
+  {
+    name: "a request id that holds fields",
+    text: "request_id=a input_tokens=9 model=m model=n endpoint=chat status=error",
+    is: { request_id: "a input_tokens=9 model=m", model: "n", endpoint: "chat", status: "error" },
+  },
   { name: "escaped quotes", text: 'a="x\\" b=2" c=3', is: { a: 'x" b=2', c: "3" } },
   { name: "a quote that is not closed", text: 'a=1 b="x c=2', is: { a: "1" } },
 ])("readEventFields: $name", ({ text, is }) => {
