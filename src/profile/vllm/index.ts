@@ -1,21 +1,25 @@
 import type { Line } from "../../model/line.ts";
 import type { Profile } from "../profile.ts";
+import { JSON_KEYS, parseVllmJson } from "./json-line.ts";
 import { VllmParser } from "./parse.ts";
-import { parseProcessLine, parseVllmLine } from "./prefix.ts";
+import { parseProcessLine, parseVllmLine, type VllmLine } from "./prefix.ts";
+import { likelier, writerOf } from "./writer.ts";
 
 const ACCESS =
   "Durations of requests: the access line holds neither time nor duration, and for a streamed answer it is written before the first token.";
 
-/** Files of the V0 engine; other files write for both. */
-const V0_FILES =
-  /^(?:async_llm_engine|llm_engine|metrics|multiproc_worker_utils|multiproc_gpu_executor|gpu_executor|scheduler|worker|model_runner|ray_gpu_executor)\.py$/;
+/** The record of a line of vLLM's logging, prefixed or as JSON. */
+function recordOf(line: Line): VllmLine | undefined {
+  const { json } = line;
+  return json === undefined ? parseVllmLine(line.text) : parseVllmJson(json)?.line;
+}
 
 export const vllmV1: Profile = {
   name: "vllm-v1",
   title: "vLLM, V1 engine",
   upstream:
     "vllm v1/metrics/loggers.py, v1/engine/async_llm.py, entrypoints/logger.py at 4ff865c38 (0.22), 177e55e3b (0.10.1)",
-  jsonKeys: [],
+  jsonKeys: JSON_KEYS,
   rank: "specific",
   tells: ["received", "failed", "aborted"],
   figures: [
@@ -24,6 +28,7 @@ export const vllmV1: Profile = {
     "KV cache usage",
     "prefix cache hits",
     "tokens/s (estimate)",
+    "drafted and accepted tokens",
     "HTTP status",
     "failures",
   ],
@@ -34,21 +39,22 @@ export const vllmV1: Profile = {
     ACCESS,
   ],
   claims(line: Line): boolean {
-    const { text } = line;
-    const parsed = parseVllmLine(text);
-    if (parsed !== undefined)
-      return parsed.bracketed && parsed.process !== "RustFrontend" && !V0_FILES.test(parsed.file);
-    const bare = parseProcessLine(text);
-    return bare !== undefined && bare.process !== "RustFrontend" && !bare.process.startsWith("VllmWorker");
+    const record = recordOf(line);
+    if (record !== undefined) {
+      const writer = writerOf(record);
+      return writer === "v1" || (writer === "either" && likelier(record) === "v1");
+    }
+    const process = parseProcessLine(line.text)?.process;
+    return process !== undefined && process !== "RustFrontend" && process !== "VllmWorkerProcess";
   },
-  open: (context) => new VllmParser(context),
+  open: (context) => new VllmParser(context, "v1"),
 };
 
 export const vllmV0: Profile = {
   name: "vllm-v0",
   title: "vLLM, V0 engine",
   upstream: "vllm engine/metrics.py, engine/async_llm_engine.py, core/scheduler.py at 9db713a1d (0.6.4)",
-  jsonKeys: [],
+  jsonKeys: JSON_KEYS,
   rank: "specific",
   tells: ["received", "finished", "aborted"],
   figures: [
@@ -67,18 +73,19 @@ export const vllmV0: Profile = {
     ACCESS,
   ],
   claims(line: Line): boolean {
-    const parsed = parseVllmLine(line.text);
-    if (parsed !== undefined) return !parsed.bracketed || V0_FILES.test(parsed.file);
-    return parseProcessLine(line.text)?.process.startsWith("VllmWorker") === true;
+    const record = recordOf(line);
+    if (record === undefined) return parseProcessLine(line.text)?.process === "VllmWorkerProcess";
+    const writer = writerOf(record);
+    return writer === "v0" || (writer === "either" && likelier(record) === "v0");
   },
-  open: (context) => new VllmParser(context),
+  open: (context) => new VllmParser(context, "v0"),
 };
 
 export const vllmRust: Profile = {
   name: "vllm-rust",
   title: "vLLM, Rust front end",
   upstream: "vllm-rs frontend (main, 2026-05)",
-  jsonKeys: [],
+  jsonKeys: JSON_KEYS,
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: [
@@ -94,8 +101,9 @@ export const vllmRust: Profile = {
   ],
   cannotTell: ["TTFT, E2E, queue time and ITL.", "HTTP statuses: it writes no access lines."],
   claims(line: Line): boolean {
-    if (!line.text.startsWith("(RustFrontend")) return false;
-    return parseVllmLine(line.text) !== undefined || parseProcessLine(line.text) !== undefined;
+    const record = recordOf(line);
+    if (record !== undefined) return writerOf(record) === "rust";
+    return parseProcessLine(line.text)?.process === "RustFrontend";
   },
-  open: (context) => new VllmParser(context),
+  open: (context) => new VllmParser(context, "rust"),
 };

@@ -1,0 +1,142 @@
+import { putBounded } from "../../core/bounded-map.ts";
+import type { FailureRecord } from "../../model/record.ts";
+import {
+  addToFailure,
+  closeFailure,
+  continueFailure,
+  type FailureBlockState,
+  looksLikeContinuation,
+  newFailureBlock,
+  openFailure,
+} from "../failure-block.ts";
+
+/** Processes of one stream that are followed apart (workers of a tensor-parallel engine). */
+const MAX_PROCESSES = 128;
+/** A record whose end is not seen is over after this long without a line, milliseconds of wall time. */
+const IDLE_MS = 5000;
+/** Characters by which two records of one place in the code are told apart when no carriage return helps. */
+const SAME_START = 12;
+
+interface ProcessState {
+  /** `VllmLine.key` of the last line. */
+  key: string;
+  /** That line ended in a carriage return. */
+  carriageReturn: boolean;
+  /** The record that the last line belongs to says nothing: its other lines are passed over. */
+  ignored: boolean;
+  readMs: number;
+  block: FailureBlockState;
+}
+
+export interface OpenRecordsState {
+  processes: Map<string, ProcessState>;
+  /** Process of the last failure line: bare lines go on with it. */
+  latest: string;
+  /**
+   * What a carriage return at a line's end is worth: `unknown` until one is seen (a collector may have removed them),
+   * `marks` that the record goes on, or `useless` because every line has one.
+   */
+  carriageReturns: "unknown" | "marks" | "useless";
+}
+
+export const newOpenRecords = (): OpenRecordsState => ({
+  processes: new Map(),
+  latest: "",
+  carriageReturns: "unknown",
+});
+
+type EmitFailure = (record: FailureRecord) => void;
+
+/**
+ * Joins the physical lines of one record. The logging repeats the whole prefix on every line of a record, and the processes
+ * of one engine write in between, so each process has its own open record. A line with the key `""` goes on with nothing.
+ *
+ * @returns True when the line went on with its process's last record and needs no more reading. A record that another line
+ * of the process follows is emitted.
+ */
+export function joinPhysicalLine(
+  state: OpenRecordsState,
+  line: {
+    readonly process: string;
+    readonly key: string;
+    readonly message: string;
+    readonly carriageReturn: boolean;
+    readonly readMs: number;
+  },
+  emit: EmitFailure,
+): boolean {
+  let process = state.processes.get(line.process);
+  if (process === undefined) {
+    process = {
+      key: "",
+      carriageReturn: false,
+      ignored: false,
+      readMs: line.readMs,
+      block: newFailureBlock(),
+    };
+    const dropped = putBounded(state.processes, line.process, process, MAX_PROCESSES);
+    if (dropped !== undefined) closeFailure(dropped.block, emit);
+  }
+  const sameKey = line.key !== "" && process.key === line.key;
+  const goesOn = sameKey && sameRecord(state, process, line.message);
+  if (process.carriageReturn && !sameKey && line.key !== "") state.carriageReturns = "useless";
+  else if (line.carriageReturn && state.carriageReturns === "unknown") state.carriageReturns = "marks";
+  process.carriageReturn = line.carriageReturn;
+  process.readMs = line.readMs;
+  if (goesOn) {
+    const open = process.block.open !== undefined;
+    addToFailure(process.block, line.message, emit);
+    // it outgrew its bound: the rest of the record is no other failure
+    if (open && process.block.open === undefined) process.ignored = true;
+    return true;
+  }
+  process.key = line.key;
+  process.ignored = false;
+  closeFailure(process.block, emit);
+  return false;
+}
+
+function sameRecord(state: OpenRecordsState, process: ProcessState, message: string): boolean {
+  if (state.carriageReturns === "marks") return process.carriageReturn;
+  if (process.ignored) return true;
+  const { open } = process.block;
+  if (open === undefined) return false;
+  if (looksLikeContinuation(message)) return true;
+  // another record of the same place begins with the same words
+  return message.slice(0, SAME_START) !== (open.lines[0] ?? "").slice(0, SAME_START);
+}
+
+/** Opens a failure with the line just given to {@link joinPhysicalLine}. */
+export function openRecord(state: OpenRecordsState, process: string, head: FailureRecord, emit: EmitFailure): void {
+  state.latest = process;
+  const known = state.processes.get(process);
+  if (known !== undefined) openFailure(known.block, head, emit);
+}
+
+/** The record just begun says nothing, nor do its other lines. */
+export function ignoreRecord(state: OpenRecordsState, process: string): void {
+  const known = state.processes.get(process);
+  if (known !== undefined) known.ignored = true;
+}
+
+/**
+ * Offers a line without the logging's prefix to an open record: a traceback that was printed, not logged.
+ *
+ * @param process The line's process part, or undefined: then it may go on with the failure that came last.
+ */
+export function continueBare(
+  state: OpenRecordsState,
+  process: string | undefined,
+  text: string,
+  emit: EmitFailure,
+): boolean {
+  const known = state.processes.get(process ?? state.latest);
+  return known !== undefined && continueFailure(known.block, text, emit);
+}
+
+/** Emits records that have been silent too long; all when `final`. */
+export function flushRecords(state: OpenRecordsState, nowMs: number, final: boolean, emit: EmitFailure): void {
+  for (const { block, readMs } of state.processes.values()) {
+    if (final || !(nowMs - readMs < IDLE_MS)) closeFailure(block, emit);
+  }
+}
