@@ -11,7 +11,8 @@ import { addLabels, addLatencies, addTokens, scoresOf, settleUnits } from "../st
 import { httpStatusOf } from "../structured/verdict.ts";
 import { listOf, plainAttributes } from "./any-value.ts";
 import { durationMs, epochMs, hexId, isObject, type UnixNano, unixNano } from "./message.ts";
-import { type Operation, operationOf } from "./operation.ts";
+import { operationOf } from "./operation.ts";
+import { errorOf, exceptionOf, flatScores, resourceOf, type Span, type SpanError, spansOf } from "./span.ts";
 
 /** Span ids remembered of each sort. */
 const MAX_IDS = 4000;
@@ -21,7 +22,6 @@ const DETAILS = "gen_ai.client.inference.operation.details";
 const EVALUATION = "gen_ai.evaluation.result";
 /** SeverityNumber from which a record is an error. */
 const ERROR_SEVERITY = 17;
-const SCORE_KEY = /^(?:retrieval\.documents|reranker\.output_documents)\.\d{1,4}\.document\.score$/;
 
 interface State {
   /** Spans counted. */
@@ -32,15 +32,6 @@ interface State {
   details: Map<string, true>;
   /** Spans whose failure was counted, by the span or by a log record of it. */
   failed: Map<string, true>;
-}
-
-interface Span {
-  readonly span: JsonObject;
-  readonly id: string | undefined;
-  readonly parent: string | undefined;
-  readonly attributes: Record<string, unknown>;
-  readonly resource: Record<string, unknown>;
-  readonly operation: Operation;
 }
 
 /** Reads OTLP requests in JSON: spans and log records about GenAI operations. */
@@ -267,59 +258,9 @@ export class OtlpParser implements Parser {
   }
 }
 
-interface SpanError {
-  readonly failed: boolean;
-  readonly message: string | undefined;
-}
-
-function errorOf({ span, attributes }: Span): SpanError {
-  const { status } = span as { status?: unknown };
-  const code: unknown = isObject(status) ? status["code"] : undefined;
-  const message: unknown = isObject(status) ? status["message"] : undefined;
-  const failed = code === 2 || code === "STATUS_CODE_ERROR" || typeof attributes["error.type"] === "string";
-  return { failed, message: typeof message === "string" && message !== "" ? message : undefined };
-}
-
-/** Attributes of the exception that the span recorded last. */
-function exceptionOf(span: JsonObject): Record<string, unknown> {
-  const events = listOf(span["events"]);
-  const exception = events.findLast((event) => isObject(event) && event["name"] === "exception");
-  return isObject(exception) ? plainAttributes(exception["attributes"]) : {};
-}
-
 function isErrorSeverity(record: JsonObject): boolean {
   const { severityNumber, severityText } = record as { severityNumber?: unknown; severityText?: unknown };
   if (typeof severityNumber === "number") return severityNumber >= ERROR_SEVERITY;
   const name = typeof severityNumber === "string" ? severityNumber : severityText;
   return typeof name === "string" && /^(?:SEVERITY_NUMBER_)?(?:ERROR|FATAL|CRITICAL)/i.test(name);
-}
-
-/** Scores that OpenInference spreads over one attribute per document. */
-function flatScores(attributes: Readonly<Record<string, unknown>>): number[] | undefined {
-  const scores = Object.entries(attributes)
-    .filter(([key, value]) => typeof value === "number" && SCORE_KEY.test(key))
-    .map(([, value]) => value as number);
-  return scores.length === 0 ? undefined : scores;
-}
-
-const resourceOf = (group: JsonObject): Record<string, unknown> =>
-  isObject(group["resource"]) ? plainAttributes(group["resource"]["attributes"]) : {};
-
-function spansOf(groups: unknown): Span[] {
-  const spans: Span[] = [];
-  for (const group of listOf(groups)) {
-    if (!isObject(group)) continue;
-    const resource = resourceOf(group);
-    for (const scope of listOf(group["scopeSpans"] ?? group["instrumentationLibrarySpans"])) {
-      if (!isObject(scope)) continue;
-      for (const span of listOf(scope["spans"])) {
-        if (!isObject(span)) continue;
-        const attributes = plainAttributes(span["attributes"]);
-        const name = typeof span["name"] === "string" ? span["name"] : "";
-        const [id, parent] = [hexId(span["spanId"]), hexId(span["parentSpanId"])];
-        spans.push({ span, id, parent, attributes, resource, operation: operationOf(attributes, name) });
-      }
-    }
-  }
-  return spans;
 }
