@@ -209,8 +209,10 @@ export class Totals {
       return;
     }
     known.count++;
-    if (!(known.firstMs <= record.timeMs)) known.firstMs = record.timeMs;
-    if (!(known.lastMs >= record.timeMs)) known.lastMs = record.timeMs;
+    // a record without a time leaves the span as it is; one with a time replaces an unknown span
+    if (Number.isNaN(timeMs)) return;
+    if (!(known.firstMs <= timeMs)) known.firstMs = timeMs;
+    if (!(known.lastMs >= timeMs)) known.lastMs = timeMs;
   }
 }
 
