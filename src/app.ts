@@ -9,6 +9,7 @@ import { landingPage } from "./http/landing-page.ts";
 import { HttpServer, type HttpViews } from "./http/server.ts";
 import { METRICS, type ValueDef } from "./metric/catalogue.ts";
 import { type Labels, MetricSet } from "./metric/metric-set.ts";
+import { renderOpenMetrics } from "./metric/open-metrics.ts";
 import { MetricSetProducer } from "./metric/otel-producer.ts";
 import { Recorder } from "./metric/recorder.ts";
 import type { StreamInfo } from "./model/stream.ts";
@@ -125,19 +126,21 @@ export class App implements AsyncDisposable {
     const committer = new Committer({ store, set, sources, pipelines, duplicates, clock, log });
     stack.defer(() => committer.commit());
 
+    /** Series that are read off their owners, not written. */
+    const refresh = (nowMs: number): void => {
+      recorder.dropStale(nowMs);
+      fillSelfMetrics(set, pipelines, sources);
+      put(set, METRICS.stateDegraded, committer.degraded ? 1 : 0);
+      put(set, METRICS.commitErrors, committer.errors);
+      put(set, METRICS.lastCommit, committer.lastMs / 1000);
+      put(set, METRICS.commitSeconds, committer.lastDurationMs / 1000);
+      put(set, METRICS.buildInfo, 1, VERSION, options.revision ?? "unknown");
+      put(set, METRICS.reloadOk, 1);
+    };
     const producer = new MetricSetProducer({
       set,
       nowMs: () => clock.nowMs(),
-      beforeCollect: (nowMs) => {
-        recorder.dropStale(nowMs);
-        fillSelfMetrics(set, pipelines, sources);
-        put(set, METRICS.stateDegraded, committer.degraded ? 1 : 0);
-        put(set, METRICS.commitErrors, committer.errors);
-        put(set, METRICS.lastCommit, committer.lastMs / 1000);
-        put(set, METRICS.commitSeconds, committer.lastDurationMs / 1000);
-        put(set, METRICS.buildInfo, 1, VERSION, options.revision ?? "unknown");
-        put(set, METRICS.reloadOk, 1);
-      },
+      beforeCollect: refresh,
       resource: { "service.name": "tokentail", "service.version": VERSION },
     });
     const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
@@ -146,6 +149,13 @@ export class App implements AsyncDisposable {
       metrics: async () => {
         committer.commit();
         return serializer.serialize((await producer.collect()).resourceMetrics);
+      },
+      openMetrics: () => {
+        committer.commit();
+        refresh(clock.nowMs());
+        return renderOpenMetrics(set, (metric, error) =>
+          log.error({ err: error, metric }, "Cannot render a metric; the others are served"),
+        );
       },
       notReady: () =>
         sources.every((source) => source.caughtUp) ? undefined : "still reading what was there at the start",

@@ -1,13 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { createGzip, gzip } from "node:zlib";
 import { UserError } from "../core/user-error.ts";
+import { wantsOpenMetrics } from "../metric/open-metrics.ts";
 
 /** What the HTTP server shows; built by the application. */
 export interface HttpViews {
   /** The exposition in text format 0.0.4. */
   metrics(): Promise<string>;
+  /** The exposition in OpenMetrics 1.0, in pieces. */
+  openMetrics(): Iterable<string>;
   /** Undefined when ready, else the reason why not. */
   notReady(): string | undefined;
   /** The document of `/api/v1/status`. */
@@ -16,6 +22,7 @@ export interface HttpViews {
   page(): string;
 }
 
+const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8";
 const gzipAsync = promisify(gzip);
 
@@ -79,6 +86,24 @@ export class HttpServer implements AsyncDisposable {
     await closed;
   }
 
+  /** Piece by piece, with a turn for others after each: a scrape of 100,000 lines must not hold up reading. */
+  async #openMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const zipped = acceptsGzip(request);
+    response.writeHead(200, {
+      "Content-Type": OPEN_METRICS,
+      "X-Content-Type-Options": "nosniff",
+      Vary: "Accept, Accept-Encoding",
+      ...(zipped ? { "Content-Encoding": "gzip" } : {}),
+    });
+    if (request.method === "HEAD") {
+      response.end();
+      return;
+    }
+    const body = Readable.from(inTurns(this.#views.openMetrics()));
+    if (zipped) await pipeline(body, createGzip({ level: 1 }), response);
+    else await pipeline(body, response);
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     try {
@@ -88,8 +113,10 @@ export class HttpServer implements AsyncDisposable {
         response.setHeader("Allow", "GET, HEAD");
         return send(response, 405, "text/plain; charset=utf-8", "405: only GET and HEAD\n");
       }
+      if (path === "/metrics" && wantsOpenMetrics(request.headers.accept))
+        return await this.#openMetrics(request, response);
       const { status = 200, type, body } = await route(this.#views);
-      if (body.length > 1024 && /\bgzip\b/.test(request.headers["accept-encoding"]?.toString() ?? "")) {
+      if (body.length > 1024 && acceptsGzip(request)) {
         response.setHeader("Content-Encoding", "gzip");
         response.setHeader("Vary", "Accept-Encoding");
         return send(response, status, type, request.method === "HEAD" ? "" : await gzipAsync(body, { level: 1 }));
@@ -107,6 +134,16 @@ interface Answer {
   readonly status?: number;
   readonly type: string;
   readonly body: string;
+}
+
+const acceptsGzip = (request: IncomingMessage): boolean =>
+  /\bgzip\b/.test(request.headers["accept-encoding"]?.toString() ?? "");
+
+async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
+  for (const piece of pieces) {
+    yield piece;
+    await setImmediate();
+  }
 }
 
 const TEXT = "text/plain; charset=utf-8";

@@ -22,7 +22,36 @@ export interface HistogramCell {
   count: number;
   /** The count in the last commit. */
   committed: number;
+  /** By bucket: one request of it, renewed now and then. */
+  exemplars: Array<Exemplar | undefined> | undefined;
   sum: number;
+}
+
+/** One request that fell into a bucket: what leads from a slow bucket to its trace. */
+export interface Exemplar {
+  readonly traceId: string | undefined;
+  readonly requestId: string | undefined;
+  readonly value: number;
+  /** Event time, milliseconds since the epoch; NaN if unknown. */
+  readonly timeMs: number;
+}
+
+/** An exemplar stays this long (event time) before another of its bucket takes its place. */
+const EXEMPLAR_MS = 10_000;
+
+/** Remembers a request for the bucket that `value` falls into, unless one is fresh. */
+export function exemplify(
+  cell: HistogramCell,
+  value: number,
+  timeMs: number,
+  traceId: string | undefined,
+  requestId: string | undefined,
+): void {
+  const exemplars = (cell.exemplars ??= []);
+  const index = bucketIndex(cell.buckets, value);
+  const known = exemplars[index];
+  if (known !== undefined && !(timeMs - known.timeMs >= EXEMPLAR_MS)) return;
+  exemplars[index] = { traceId, requestId, value, timeMs };
 }
 
 /** Adds one observation. The caller has refused NaN, infinite and negative values. */
@@ -219,7 +248,15 @@ export class MetricSet {
 }
 
 function newHistogram(labels: Labels, buckets: readonly number[]): HistogramCell {
-  return { labels, buckets, counts: new Float64Array(buckets.length + 1), count: 0, committed: 0, sum: 0 };
+  return {
+    labels,
+    buckets,
+    counts: new Float64Array(buckets.length + 1),
+    count: 0,
+    committed: 0,
+    sum: 0,
+    exemplars: undefined,
+  };
 }
 
 /** One series as a commit holds it. */

@@ -2,7 +2,7 @@ import { LATENCY_NAMES, Latency, type LatencyName } from "../model/latency.ts";
 import type { GaugeRecord, LogRecord, RejectReason, RequestRecord, StepRecord } from "../model/record.ts";
 import type { StreamInfo } from "../model/stream.ts";
 import { type HistogramDef, METRICS, type MetricDef, type ValueDef } from "./catalogue.ts";
-import { type HistogramCell, type MetricSet, observe, type ValueCell } from "./metric-set.ts";
+import { exemplify, type HistogramCell, type MetricSet, observe, type ValueCell } from "./metric-set.ts";
 
 /** Gauges of an engine vanish when its log has not renewed them for this long: engines log every 5–10 s while they work. */
 const GAUGE_STALE_MS = 60_000;
@@ -135,7 +135,11 @@ export class Recorder {
     for (let index = 0; index < kinds.length; index++) {
       const kind = kinds[index] as number;
       const cell = (bundle.latencies[kind] ??= this.#latencyCell(kind, bundle, stream));
-      if (cell !== undefined) observe(cell, (valuesMs[index] as number) / 1000);
+      if (cell === undefined) continue;
+      const seconds = (valuesMs[index] as number) / 1000;
+      observe(cell, seconds);
+      if (record.traceId !== undefined || record.id !== undefined)
+        exemplify(cell, seconds, record.timeMs, record.traceId, record.id);
     }
     this.#tokens(record, bundle, stream);
     if (record.costUsd !== undefined) {
