@@ -6,6 +6,7 @@ import { envoy, envoyAiGateway } from "./envoy/index.ts";
 import { higress } from "./higress/index.ts";
 import { kong } from "./kong/index.ts";
 import { litellmJson, litellmSlp, litellmText } from "./litellm/index.ts";
+import { llamacpp } from "./llamacpp/index.ts";
 import { milvus } from "./milvus/index.ts";
 import { nginx } from "./nginx/index.ts";
 import { opensearch } from "./opensearch/index.ts";
@@ -30,6 +31,7 @@ export const PROFILES: readonly Profile[] = [
   vllmV0,
   vllmRust,
   sglang,
+  llamacpp,
   tgi,
   tei,
   triton,
