@@ -9,6 +9,7 @@ import { litellmJson, litellmSlp, litellmText } from "./litellm/index.ts";
 import { llamacpp } from "./llamacpp/index.ts";
 import { milvus } from "./milvus/index.ts";
 import { nginx } from "./nginx/index.ts";
+import { ollama } from "./ollama/index.ts";
 import { opensearch } from "./opensearch/index.ts";
 import { otlp } from "./otlp/index.ts";
 import { postgres } from "./postgres/index.ts";
@@ -32,6 +33,7 @@ export const PROFILES: readonly Profile[] = [
   vllmRust,
   sglang,
   llamacpp,
+  ollama,
   tgi,
   tei,
   triton,
