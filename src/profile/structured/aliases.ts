@@ -161,7 +161,7 @@ add(
 add(
   Field.cost,
   `cost_usd usd_cost cost_in_usd total_cost_usd request_cost_usd llm_cost_usd price_usd cost_dollars gen_ai.usage.cost
-  cost total_cost request_cost llm_cost response_cost usage.cost`,
+  cost total_cost request_cost llm_cost response_cost usage.cost cost.total cost.usd cost.total_usd`,
 );
 add(Field.retries, "retries retry_count num_retries retries_count attempted_retries number_of_retries");
 add(Field.attempts, "attempts num_attempts attempt_count total_attempts");
@@ -221,6 +221,8 @@ add(
   request.uri http.url http_url url url.full request_url http_request.request_url http.request.path`,
   { rank: 1 },
 );
+// only as a request line: `POST /v1/chat HTTP/1.1`
+add(Field.route, "request request_line", { rank: 2 });
 add(
   Field.method,
   `method http.method http_method request_method http.request.method req.method request.method verb

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../model/line.ts";
-import { DURATION_FIELDS, FIELD_COUNT, type Field } from "./field.ts";
+import { DURATION_FIELDS, FIELD_COUNT, Field } from "./field.ts";
 import { durationTextMs, isAbsent, numberOf } from "./figure.ts";
 import { KeyNode, PLAN_LENGTH, Take } from "./key-tree.ts";
 
@@ -9,6 +9,7 @@ const ABSENT = 255;
 const NOTED = 254;
 const DURATION_BITS = (1 << DURATION_FIELDS) - 1;
 const MAX_DEPTH = 5;
+const DOLLAR = 36;
 
 /**
  * What one line says, by field: filled by a single walk over its keys, read and then overwritten by the next line. It is
@@ -180,7 +181,7 @@ export class LineFields {
       else this.#duration(node, value);
     } else if (typeof value === "string") {
       if (isAbsent(value)) return;
-      const number = numberOf(value);
+      const number = numberOf(field === Field.cost && value.charCodeAt(0) === DOLLAR ? value.slice(1) : value);
       if (node.take === Take.number) this.#numbers[field] = number;
       else if (number === number) this.#duration(node, number);
       else this.#durationText(node, value);

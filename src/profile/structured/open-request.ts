@@ -19,7 +19,7 @@ export interface Usage {
   costUsd: number | undefined;
 }
 
-/** What lines with the id of one request have said before its end. Plain data: part of a commit. */
+/** What lines with the id of one request have said before its end. Plain data, part of a commit: what is unknown is left out. */
 export interface OpenRequest {
   readonly id: string;
   /** The id may be shared by several requests (a trace, a conversation). */
@@ -27,26 +27,26 @@ export interface OpenRequest {
   timeMs: number;
   /** Wall time of the last line, for the timeout in silence. */
   readMs: number;
-  traceId: string | undefined;
-  model: string | undefined;
-  tenant: string | undefined;
-  service: string | undefined;
-  route: string | undefined;
-  method: string | undefined;
-  finishReason: string | undefined;
-  stream: boolean | undefined;
-  httpStatus: number | undefined;
-  ttftMs: number | undefined;
+  traceId?: string | undefined;
+  model?: string | undefined;
+  tenant?: string | undefined;
+  service?: string | undefined;
+  route?: string | undefined;
+  method?: string | undefined;
+  finishReason?: string | undefined;
+  stream?: boolean | undefined;
+  httpStatus?: number | undefined;
+  ttftMs?: number | undefined;
   /** Usage of the chunks of the call that is running: cumulative, so that the last one stands. */
-  running: Usage | undefined;
+  running?: Usage | undefined;
   /** Usage of the calls that ended. */
-  usage: Usage | undefined;
+  usage?: Usage | undefined;
   /** Durations of the calls that ended, milliseconds. */
   callsMs: number[];
   /** Model calls that ended well. */
   calls: number;
   /** Duration of the last call that failed, milliseconds. */
-  failedMs: number | undefined;
+  failedMs?: number | undefined;
   /** Other durations of its model calls: kinds and milliseconds. */
   kinds: LatencyKind[];
   valuesMs: number[];
@@ -64,21 +64,8 @@ export function newOpenRequest(id: string, loose: boolean): OpenRequest {
     loose,
     timeMs: Number.NaN,
     readMs: Number.NaN,
-    traceId: undefined,
-    model: undefined,
-    tenant: undefined,
-    service: undefined,
-    route: undefined,
-    method: undefined,
-    finishReason: undefined,
-    stream: undefined,
-    httpStatus: undefined,
-    ttftMs: undefined,
-    running: undefined,
-    usage: undefined,
     callsMs: [],
     calls: 0,
-    failedMs: undefined,
     kinds: [],
     valuesMs: [],
     steps: 0,

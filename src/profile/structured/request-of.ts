@@ -119,6 +119,13 @@ export function strangeTenant(fields: LineFields, tenant: string | undefined): s
 const label = (text: string | undefined): string | undefined =>
   text === undefined || text.length <= MAX_LABEL_CHARS ? text : text.slice(0, MAX_LABEL_CHARS);
 
+const REQUEST_LINE = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (\/\S{0,2000})/;
+
+/** The HTTP method, in capitals, by itself or in front of the path (`POST /v1/chat HTTP/1.1`). */
+export function methodOf(fields: LineFields): string | undefined {
+  return fields.text(Field.method)?.toUpperCase() ?? REQUEST_LINE.exec(fields.text(Field.route) ?? "")?.[1];
+}
+
 /** Path of the request, without scheme, host and query; undefined when the field holds something else. */
 export function routeOf(fields: LineFields): string | undefined {
   const text = fields.text(Field.route);
@@ -128,6 +135,8 @@ export function routeOf(fields: LineFields): string | undefined {
     const slash = text.indexOf("/", 8);
     return slash < 0 ? "/" : label(pathOf(text.slice(slash)));
   }
+  const line = REQUEST_LINE.exec(text);
+  if (line !== null) return label(pathOf(line[2] ?? ""));
   // `route` and `endpoint` are names as often as paths; a `path` or `url` that is no path is a file or worse
   return fields.rank(Field.route) % 10 === 0 && !text.includes(" ") ? label(pathOf(text)) : undefined;
 }

@@ -22,6 +22,8 @@ export interface Seen {
   readonly loose: boolean;
 }
 
+const MAX_ID_CHARS = 200;
+
 /** Alias rank up to which a key is one for event names (`event`, `action`), not a hint such as `operation` or `type`. */
 const EVENT_RANK = 3;
 
@@ -51,6 +53,7 @@ export function look(
     id = fields.text(Field.traceId);
     loose = true;
   }
+  if (id !== undefined && id.length > MAX_ID_CHARS) id = id.slice(0, MAX_ID_CHARS);
   return {
     timeMs: from.timeMs,
     readMs: from.readMs,

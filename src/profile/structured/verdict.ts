@@ -6,20 +6,23 @@ import { Field } from "./field.ts";
 import { numberOf } from "./figure.ts";
 import type { LineFields } from "./line-fields.ts";
 import { Severity } from "./logger.ts";
+import { methodOf } from "./request-of.ts";
 import { Phase, Subject, type Told } from "./vocabulary.ts";
 
 /** Reads an HTTP status, as number or text; undefined when the field holds a word, or a number that is no status. */
 export function httpStatusOf(fields: LineFields): number | undefined {
   const value = fields.value(Field.status);
-  const status = typeof value === "number" ? value : typeof value === "string" ? numberOf(value) : Number.NaN;
+  // `"200"`, `"200 OK"`
+  const text = typeof value === "string" ? (value.charCodeAt(3) === 32 ? value.slice(0, 3) : value) : "";
+  const status = typeof value === "number" ? value : numberOf(text);
   return status >= 100 && status <= 599 && Number.isInteger(status) ? status : undefined;
 }
 
 /** What the line's own status field says, apart from an HTTP status. */
 function wordOutcome(fields: LineFields): Outcome | undefined {
   const status = fields.value(Field.status);
-  // no answer was sent
-  if (status === 0 || status === "0") return "error";
+  // no answer was sent; gRPC's 0 is its OK
+  if (status === 0 || status === "0") return fields.key(Field.status).includes("grpc") ? "ok" : "error";
   if (typeof status === "string") {
     const outcome = outcomeOfWord(status);
     if (outcome !== undefined) return outcome;
@@ -84,14 +87,15 @@ export function standingOf(
   if (fields.has(Field.tokensOut) || fields.has(Field.ttft)) return "request";
   const timed = fields.has(Field.duration) || fields.has(Field.e2e);
   const answered = httpStatus !== undefined || wordOutcome(fields) !== undefined;
-  const method = fields.text(Field.method)?.toUpperCase();
+  const method = methodOf(fields);
   if (route !== undefined && !hasModelFigure(fields)) {
     const asked = isInference("POST", route) && !PROBE.test(route);
     const writes = method === undefined || method === "POST" || READING_ROUTE.test(route);
     if (!asked || !writes || method === "OPTIONS" || method === "HEAD")
       return httpStatus !== undefined ? "other" : "nothing";
   }
-  if (told.subject === Subject.other) return hasModelFigure(fields) ? "request" : "nothing";
+  if (told.subject === Subject.other || told.subject === Subject.background)
+    return hasModelFigure(fields) ? "request" : "nothing";
   if (hasModelFigure(fields)) return "request";
   if (told.subject === Subject.request || told.subject === Subject.llm) {
     if (timed || answered) return "request";
@@ -103,6 +107,7 @@ export function standingOf(
   if (fields.has(Field.e2e) && fields.rank(Field.e2e) % 10 === 0) return "request";
   if (!timed && !answered) return "nothing";
   if (fields.has(Field.model) || (route !== undefined && (httpStatus !== undefined || timed))) return "request";
-  if (told.subject === Subject.weakRequest) return answered || fields.has(Field.requestId) ? "request" : "nothing";
+  if (told.subject === Subject.weakRequest)
+    return answered || isEvent || fields.has(Field.requestId) ? "request" : "nothing";
   return httpStatus !== undefined && timed ? "request" : "nothing";
 }

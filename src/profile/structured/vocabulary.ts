@@ -13,8 +13,10 @@ export const Subject = {
   tool: 7,
   guardrail: 8,
   security: 9,
-  /** Jobs, stores, probes, start-up: never a request by their duration alone. */
+  /** Probes, start-up, loading: never a request by status or duration. */
   other: 10,
+  /** Jobs and stores, unless something more telling stands beside them. */
+  background: 11,
 } as const;
 
 /** What happened to it. */
@@ -61,12 +63,15 @@ const SUBJECTS = new Map<string, number>([
   ...words("embed embedding embeddings embedder embedded").map((w) => [w, Subject.embedding] as const),
   ...words("tool tools mcp plugin function").map((w) => [w, Subject.tool] as const),
   ...words("guardrail guardrails guard moderation safety").map((w) => [w, Subject.guardrail] as const),
-  ...words("security tenant isolation leak leakage leaked").map((w) => [w, Subject.security] as const),
+  ...words("security leak leakage leaked").map((w) => [w, Subject.security] as const),
   ...words(
-    `health healthcheck healthz liveness readiness probe heartbeat db database sql redis postgres mongo cache cached job
-    jobs worker cron scheduler startup shutdown boot server load loaded loading warmup warm download downloaded ingest
-    ingestion ingested indexing chunking migration migrations backup gc metrics config session login`,
+    `health healthcheck healthz liveness readiness probe heartbeat startup shutdown boot load loaded loading warmup warm
+    download downloaded migration migrations backup`,
   ).map((w) => [w, Subject.other] as const),
+  ...words(
+    `db database sql redis postgres mongo cache cached job jobs worker cron scheduler ingest ingestion ingested indexing
+    chunking gc metrics config login`,
+  ).map((w) => [w, Subject.background] as const),
 ]);
 /** Of several subjects in one text, the first of these is meant. */
 const STRENGTH: readonly number[] = [
@@ -76,26 +81,26 @@ const STRENGTH: readonly number[] = [
   Subject.embedding,
   Subject.tool,
   Subject.retrieval,
-  Subject.llm,
   Subject.other,
+  Subject.llm,
+  Subject.background,
   Subject.request,
   Subject.weakRequest,
 ];
 
 const PHASES = new Map<string, number>([
   ...words(
-    "start started starting begin began begun received incoming accepted processing dispatched queued enqueued",
+    "start started starting begin began begun received incoming accepted processing dispatched queued enqueued created",
   ).map((w) => [w, Phase.start] as const),
   ...words("chunk chunks delta progress partial streaming").map((w) => [w, Phase.chunk] as const),
   ...words(
-    `completed complete done finish finished end ended success successful succeeded ok served handled processed responded
-    response result closed`,
+    `completed complete done finish finished end ended success successful succeeded ok served handled processed responded result closed`,
   ).map((w) => [w, Phase.ok] as const),
   ...words("fail failed failure fails error errored exception crashed rejected denied refused unsuccessful").map(
     (w) => [w, Phase.failed] as const,
   ),
   ...words("timeout timedout timeouts").map((w) => [w, Phase.timeout] as const),
-  ...words("blocked block flagged intervened violation triggered").map((w) => [w, Phase.blocked] as const),
+  ...words("blocked flagged intervened violation triggered").map((w) => [w, Phase.blocked] as const),
   ...words("cancelled canceled cancel aborted abort disconnected disconnect").map((w) => [w, Phase.cancelled] as const),
   ...words("retry retrying retried").map((w) => [w, Phase.retry] as const),
   ...words("fallback failover").map((w) => [w, Phase.fallback] as const),
@@ -133,6 +138,7 @@ const Hint = {
   tenant: 128,
   leak: 256,
   refused: 512,
+  response: 1024,
 } as const;
 
 interface Word {
@@ -174,6 +180,7 @@ for (const [hint, list] of Object.entries({
   tenant: "tenant tenants",
   leak: "leak leakage leaked",
   refused: "denied blocked",
+  response: "response",
 }) as Array<[keyof typeof Hint, string]>) {
   for (const word of words(list)) wordOf(word).hints |= Hint[hint];
 }
@@ -247,6 +254,8 @@ function read(text: string): Told {
   const bare = count > 0 && known === count && count < MAX_WORDS && length <= MAX_CHARS;
   let phase = first(ORDER, phases);
   if (phase === Phase.retry && (phases & bit(Phase.ok)) !== 0) phase = Phase.ok;
+  // a response that was received is an end
+  if ((hints & Hint.response) !== 0 && (phase === Phase.none || phase === Phase.start)) phase = Phase.ok;
   if (all(hints, Hint.first | Hint.token)) phase = Phase.firstToken;
   else if (all(hints, Hint.timed | Hint.out)) phase = Phase.timeout;
   else if (all(hints, Hint.giving | Hint.up)) phase = Phase.failed;

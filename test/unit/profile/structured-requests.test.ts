@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { UTC } from "../../../src/core/timestamp.ts";
 import { Latency, type LatencyKind } from "../../../src/model/latency.ts";
+import { Line } from "../../../src/model/line.ts";
 import { structured } from "../../../src/profile/structured/index.ts";
 import { readLog } from "../../support/read-log.ts";
 
@@ -447,6 +449,54 @@ test.for<{ name: string; lines: readonly object[]; want: Want }>([
     want: { requests: [1, 0, 0], received: 1, e2e: [12], routes: { "/v1/chat": 1 }, other: 1 },
   },
   {
+    name: "chunks by the names of Anthropic's and OpenAI's stream events",
+    lines: [
+      { event: "content_block_delta", request_id: "r1", usage: { output_tokens: 1 } },
+      { event: "message_delta", request_id: "r1", usage: { output_tokens: 2 } },
+      { event: "response.output_text.delta", request_id: "r2", usage: { output_tokens: 5 } },
+      { event: "response.in_progress", request_id: "r2" },
+    ],
+    want: { requests: [2, 0, 0], tokens: { out: 7 }, failures: {} },
+  },
+  {
+    name: "a model that was loaded, and probes",
+    lines: [
+      { msg: "model loaded", model: "m", duration_s: 30 },
+      { msg: "llm health check ok", status: 200, duration_ms: 3 },
+      { msg: "cache warmup finished", duration_ms: 3 },
+    ],
+    want: { requests: [0, 0, 0], e2e: [] },
+  },
+  {
+    name: "words about tenants and servers do not hide the request",
+    lines: [
+      { msg: "tenant acme request completed", status: 200, duration_ms: 5 },
+      { msg: "llm server request completed", status: 200, duration_ms: 6 },
+    ],
+    want: { requests: [2, 0, 0], e2e: [5, 6] },
+  },
+  {
+    name: "method and path in one field",
+    lines: [
+      { msg: "handled", endpoint: "POST /v1/chat/completions", status: 200, duration_ms: 5 },
+      { msg: "handled", request: "GET /metrics HTTP/1.1", status: 200, duration_ms: 1 },
+    ],
+    want: { requests: [1, 0, 0], e2e: [5], routes: { "/v1/chat/completions": 1 }, other: 1 },
+  },
+  {
+    name: "a status with its phrase, a cost with its sign",
+    lines: [{ msg: "chat completed", status: "200 OK", duration_ms: 5, cost: "$0.25" }],
+    want: { requests: [1, 0, 0], cost: 0.25 },
+  },
+  {
+    name: "gRPC's code 0 is its OK, HTTP's 0 is no answer",
+    lines: [
+      { msg: "request completed", "grpc.code": 0, duration_ms: 5 },
+      { msg: "request completed", status: 0, duration_ms: 5 },
+    ],
+    want: { requests: [1, 1, 0] },
+  },
+  {
     name: "what is held too long is let go",
     lines: [LLM, { msg: "idle", at: 20 * MINUTE }, { ...LLM, request_id: "r2", at: 21 * MINUTE }],
     want: { requests: [2, 0, 0], e2e: [700, 700] },
@@ -480,4 +530,41 @@ test.for<{ name: string; lines: readonly object[]; want: Want }>([
     other: http.other,
   };
   expect(Object.fromEntries(Object.keys(want).map((key) => [key, got[key as keyof Want]]))).toEqual(want);
+});
+
+function open() {
+  const kinds: string[] = [];
+  const parser = structured.open({ emit: ({ kind }) => kinds.push(kind), reject: () => {}, zone: UTC });
+  const line = new Line();
+  const parse = (object: object, readMs: number): void => {
+    line.setText(JSON.stringify(object));
+    line.readMs = readMs;
+    parser.parse(line);
+  };
+  return { kinds, parser, parse };
+}
+
+test("structured lets a call go after 5 s of silence, and after 60 s once requests have had ends", () => {
+  const { kinds, parser, parse } = open();
+  parse(LLM, 0);
+  parser.flush?.(4000, false);
+  expect(kinds).toEqual([]);
+  parser.flush?.(6000, false);
+  expect(kinds).toEqual(["request"]);
+  parse({ ...LLM, request_id: "r2" }, 10_000);
+  parse({ ...END, request_id: "r2" }, 10_000);
+  expect(kinds).toEqual(["request", "step", "request"]);
+  parse({ ...LLM, request_id: "r3" }, 10_000);
+  parser.flush?.(60_000, false);
+  expect(kinds).toHaveLength(3);
+  parser.flush?.(71_000, false);
+  expect(kinds).toHaveLength(4);
+});
+
+test("structured holds no more than 2,000 requests, and loses none", () => {
+  const { kinds, parser, parse } = open();
+  for (let index = 0; index < 5000; index++) parse({ ...LLM, request_id: `r${index}` }, 0);
+  expect(kinds).toHaveLength(3000);
+  parser.flush?.(0, true);
+  expect(kinds).toHaveLength(5000);
 });
