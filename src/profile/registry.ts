@@ -1,21 +1,28 @@
 import { chroma } from "./chroma/index.ts";
 import { cloudflareAiGateway } from "./cloudflare-ai-gateway/index.ts";
+import { dify } from "./dify/index.ts";
 import { dynamo } from "./dynamo/index.ts";
 import { elasticsearch } from "./elasticsearch/index.ts";
 import { envoy, envoyAiGateway } from "./envoy/index.ts";
+import { haystack } from "./haystack/index.ts";
 import { higress } from "./higress/index.ts";
 import { kong } from "./kong/index.ts";
+import { langchain } from "./langchain/index.ts";
+import { lightllm } from "./lightllm/index.ts";
 import { litellmJson, litellmSlp, litellmText } from "./litellm/index.ts";
 import { llamacpp } from "./llamacpp/index.ts";
+import { llamaindex } from "./llamaindex/index.ts";
 import { milvus } from "./milvus/index.ts";
 import { nginx } from "./nginx/index.ts";
 import { ollama } from "./ollama/index.ts";
+import { openWebui } from "./open-webui/index.ts";
 import { opensearch } from "./opensearch/index.ts";
 import { otlp } from "./otlp/index.ts";
 import { postgres } from "./postgres/index.ts";
 import type { Profile } from "./profile.ts";
 import { qdrant } from "./qdrant/index.ts";
 import { qdrantAudit } from "./qdrant-audit/index.ts";
+import { ragflow } from "./ragflow/index.ts";
 import { sglang } from "./sglang/index.ts";
 import { structured } from "./structured/index.ts";
 import { tei } from "./tei/index.ts";
@@ -25,12 +32,15 @@ import { trtllm } from "./trtllm/index.ts";
 import { uvicorn } from "./uvicorn/index.ts";
 import { vllmRust, vllmV0, vllmV1 } from "./vllm/index.ts";
 import { weaviate } from "./weaviate/index.ts";
+import { xinference } from "./xinference/index.ts";
 
 /** Every built-in profile, in the order of the documentation. */
 export const PROFILES: readonly Profile[] = [
   vllmV1,
   vllmV0,
   vllmRust,
+  lightllm,
+  xinference,
   sglang,
   llamacpp,
   ollama,
@@ -55,8 +65,14 @@ export const PROFILES: readonly Profile[] = [
   milvus,
   elasticsearch,
   opensearch,
-  otlp,
   postgres,
+  otlp,
+  dify,
+  ragflow,
+  openWebui,
+  haystack,
+  langchain,
+  llamaindex,
   uvicorn,
   structured,
 ];
