@@ -9,6 +9,8 @@ const ABSENT = 255;
 const NOTED = 254;
 const DURATION_BITS = (1 << DURATION_FIELDS) - 1;
 const MAX_DEPTH = 5;
+/** Keys of one line that are looked at: no application writes more, and each new one must be learned. */
+const MAX_LINE_KEYS = 512;
 const DOLLAR = 36;
 
 /**
@@ -27,6 +29,7 @@ export class LineFields {
   /** Bit per duration field whose unit neither key nor value names. */
   #unitless = 0;
   #budget = { keys: 0 };
+  #keysLeft = 0;
   #root = new KeyNode();
   /** Keys of the last text line, as {@link KeyNode.planKeys} are those of the last object. */
   readonly #pairPlan: { readonly planKeys: string[]; readonly planNodes: KeyNode[] } = { planKeys: [], planNodes: [] };
@@ -47,6 +50,7 @@ export class LineFields {
 
   /** Reads all keys of an object, and of the objects inside that may hold fields. */
   addJson(object: JsonObject): void {
+    this.#keysLeft = MAX_LINE_KEYS;
     this.#walk(object, this.#root, 0);
   }
 
@@ -140,6 +144,7 @@ export class LineFields {
     const { planKeys, planNodes } = node;
     let at = 0;
     for (const key in object) {
+      if (--this.#keysLeft < 0) return;
       let child: KeyNode;
       if (at < PLAN_LENGTH) {
         if (planKeys[at] === key) child = planNodes[at] as KeyNode;
