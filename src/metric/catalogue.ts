@@ -182,7 +182,24 @@ export const METRICS = {
   ),
   failures: counter("llm_failures_total", "{record}", ["cause", "model", "tenant"], "Failure records by root cause."),
   retries: counter("llm_retries_total", "{retry}", [], "Attempts repeated by a gateway or application."),
-  fallbacks: counter("llm_fallbacks_total", "{fallback}", [], "Requests moved to another model or deployment."),
+  fallbacks: counter(
+    "llm_fallbacks_total",
+    "{fallback}",
+    [],
+    "Requests that were tried on another model or deployment.",
+  ),
+  promptInjections: counter(
+    "llm_prompt_injection_total",
+    "{request}",
+    ["action"],
+    "Prompt injections that a detector reported, by action.",
+  ),
+  tenantLeaks: counter(
+    "llm_tenant_leaks_total",
+    "{record}",
+    [],
+    "Documents of one tenant found in an answer to another.",
+  ),
   retrieval: histogram(
     "rag_retrieval_duration_seconds",
     "s",

@@ -1,5 +1,12 @@
 import { LATENCY_NAMES, Latency, type LatencyName } from "../model/latency.ts";
-import type { GaugeRecord, LogRecord, RejectReason, RequestRecord, StepRecord } from "../model/record.ts";
+import type {
+  FailureRecord,
+  GaugeRecord,
+  LogRecord,
+  RejectReason,
+  RequestRecord,
+  StepRecord,
+} from "../model/record.ts";
 import type { StreamInfo } from "../model/stream.ts";
 import { type HistogramDef, METRICS, type MetricDef, type ValueDef } from "./catalogue.ts";
 import { exemplify, type HistogramCell, type MetricSet, observe, type ValueCell } from "./metric-set.ts";
@@ -52,6 +59,15 @@ interface Bundle {
 
 type Tree = Map<string | undefined, Map<string | undefined, Map<string | undefined, Bundle>>>;
 
+/** Counts of a profile that are metrics of their own; others stay figures of a report. */
+const COUNTERS: Readonly<Record<string, ValueDef>> = {
+  retries: METRICS.retries,
+  fallbacks: METRICS.fallbacks,
+  preemptions: METRICS.preemptions,
+  retractions: METRICS.preemptions,
+  duplicates_dropped: METRICS.duplicates,
+};
+
 /** Bundles kept; beyond, the table is emptied and built anew from the live series. */
 const MAX_BUNDLES = 50_000;
 
@@ -99,13 +115,7 @@ export class Recorder {
         observe(set.cell(METRICS.semanticScore, labels, this.#label("model", record.model)), record.value);
         return;
       case "failure":
-        set.cell(
-          METRICS.failures,
-          labels,
-          record.cause ?? "unknown",
-          this.#label("model", record.model),
-          this.#label("tenant", record.tenant ?? labels["tenant"]),
-        ).value++;
+        this.#failure(record, stream);
         return;
       case "tokens":
       case "estimate":
@@ -119,6 +129,16 @@ export class Recorder {
   /** Call before a snapshot: silent engines lose their gauges. */
   dropStale(nowMs: number): void {
     this.set.dropStale(STALE_GAUGES, nowMs - GAUGE_STALE_MS);
+  }
+
+  #failure(record: FailureRecord, stream: StreamInfo): void {
+    const { set } = this;
+    const { labels } = stream;
+    const { cause = "unknown" } = record;
+    const tenant = this.#label("tenant", record.tenant ?? labels["tenant"]);
+    set.cell(METRICS.failures, labels, cause, this.#label("model", record.model), tenant).value++;
+    if (cause === "prompt_injection_block") set.cell(METRICS.promptInjections, labels, "blocked").value++;
+    else if (cause === "cross_tenant_leak") set.cell(METRICS.tenantLeaks, labels).value++;
   }
 
   #label(name: RequestLabel, value: string | undefined): string | undefined {
@@ -224,16 +244,7 @@ export class Recorder {
   }
 
   #count(name: string, by: number, stream: StreamInfo): void {
-    const def =
-      name === "retries"
-        ? METRICS.retries
-        : name === "fallbacks"
-          ? METRICS.fallbacks
-          : name === "preemptions" || name === "retractions"
-            ? METRICS.preemptions
-            : name === "duplicates_dropped"
-              ? METRICS.duplicates
-              : undefined;
+    const def = COUNTERS[name];
     if (def !== undefined) this.set.cell(def, stream.labels).value += by;
   }
 
