@@ -5,7 +5,8 @@ import { readDraft, readFigure } from "./figures.ts";
 import type { LegacyRecord } from "./legacy-record.ts";
 import { modelOfPath, type ServerState, serverOf } from "./servers.ts";
 import { taskKey } from "./task.ts";
-import type { TaskMoment, Tasks } from "./tasks.ts";
+import type { TaskMoment } from "./task-records.ts";
+import type { Tasks } from "./tasks.ts";
 
 /** Where a message comes from. */
 export interface Source {

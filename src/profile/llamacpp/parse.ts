@@ -84,7 +84,11 @@ export class LlamaCppParser implements Parser {
     else if (text.startsWith("request:  ", start)) {
       server.echoes = true;
       server.body = openBody(prefix.stamped, text.slice(start + 10));
-    } else this.#messages.message(text.slice(start), from, this.#servers);
+    } else {
+      // what the model said, newlines and all
+      if (text.startsWith("Parsing chat message: ", start)) server.echoes = true;
+      this.#messages.message(text.slice(start), from, this.#servers);
+    }
   }
 
   continues(line: Line): boolean {

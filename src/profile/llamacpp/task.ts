@@ -9,6 +9,8 @@ export interface Task {
   readonly launched: boolean;
   fate: Fate;
   cancelled: boolean;
+  /** Its slot is free again. */
+  released: boolean;
   /** The prompt had no token: the block that follows repeats the figures of the task before. */
   empty: boolean;
   promptTokens: number | undefined;
@@ -33,6 +35,7 @@ export function newTask(slot: string, launched: boolean): Task {
     launched,
     fate: "",
     cancelled: false,
+    released: false,
     empty: false,
     promptTokens: undefined,
     cachedTokens: undefined,

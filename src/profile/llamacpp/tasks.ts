@@ -1,9 +1,10 @@
 import { putBounded } from "../../core/bounded-map.ts";
 import { Latency } from "../../model/latency.ts";
-import { type FailureRecord, RequestRecord } from "../../model/record.ts";
+import type { FailureRecord } from "../../model/record.ts";
 import type { ParserContext } from "../profile.ts";
 import type { Figure } from "./figures.ts";
 import { type Blocks, idOf, isStale, measured, newTask, portOf, slotKey, type Task } from "./task.ts";
+import { leftFailure, newRequest, type TaskMoment } from "./task-records.ts";
 
 /** A client that left, not reported yet, because what comes next may say that it did not. */
 interface Leaving {
@@ -17,7 +18,11 @@ interface Leaving {
 }
 
 export interface TaskState {
-  running: Map<string, Task>;
+  /**
+   * In order of launch. Several of one number run when servers share a stream without ports (Ollama with two models), or when
+   * one was left over from a run that ended in the middle of it.
+   */
+  running: Map<string, Task[]>;
   /** Released or ended: a cancel, an error or the block may still follow. */
   recent: Map<string, Task>;
   leaving: Leaving[];
@@ -30,12 +35,13 @@ export const newTaskState = (): TaskState => ({ running: new Map(), recent: new 
 /** More than slots and queued tasks of any server; beyond, the oldest is forgotten and its prompt length with it. */
 const MAX_RUNNING = 4096;
 const MAX_RECENT = 256;
+const MAX_NAMESAKES = 8;
 const MAX_LEAVING = 64;
 /** Lines of the same server within which a block or an exception explains a cancelled task. */
 const PATIENCE_LINES = { aborted: 1, left: 8 } as const;
 const PATIENCE_MS = 5000;
 
-/** Joins what single lines say of a task, by (port, task), into one {@link RequestRecord} at its end. */
+/** Joins what single lines say of a task, by (port, task), into one request at its end. */
 export class Tasks {
   state = newTaskState();
   readonly #context: ParserContext;
@@ -49,24 +55,27 @@ export class Tasks {
     const before = this.#forget(key);
     if (before !== undefined) this.#left(before);
     this.state.recent.delete(key);
-    putBounded(this.state.running, key, newTask(slot, true), MAX_RUNNING);
+    const namesakes = this.state.running.get(key) ?? [];
+    if (namesakes.length >= MAX_NAMESAKES) namesakes.shift();
+    namesakes.push(newTask(slot, true));
+    putBounded(this.state.running, key, namesakes, MAX_RUNNING);
   }
 
   prompt(key: string, tokens: number): void {
-    const task = this.#find(key);
+    const task = this.#newest(key);
     if (task === undefined || task.fate !== "") return;
     task.promptTokens = tokens;
     if (tokens === 0) task.empty = true;
   }
 
   emptyPrompt(key: string): void {
-    const task = this.#find(key);
+    const task = this.#newest(key);
     if (task !== undefined && task.fate === "") task.empty = true;
   }
 
   /** Each batch of a long prompt says how much is in the cache by then; only the first says what was reused. */
   cached(key: string, tokens: number): void {
-    const task = this.#find(key);
+    const task = this.#newest(key);
     if (task !== undefined && task.fate === "") task.cachedTokens ??= tokens;
   }
 
@@ -84,8 +93,14 @@ export class Tasks {
   }
 
   release(key: string, at: TaskMoment): void {
-    const task = this.state.running.get(key);
-    if (task === undefined) return;
+    const ended = this.state.recent.get(key);
+    if (ended !== undefined && ended.fate !== "" && !ended.released) {
+      ended.released = true;
+      return;
+    }
+    const task = this.#oldest(key);
+    if (task === undefined || task.released) return;
+    task.released = true;
     // the line of the total was lost
     if (task.fate === "" && task.decodeMs !== undefined) this.#finish(key, task, undefined, at);
     this.#retire(key, task);
@@ -96,7 +111,7 @@ export class Tasks {
 
   /** `send_error`: the request failed, once; a further error of the task is a record of its own. */
   fail(key: string, id: string, failure: FailureRecord, at: TaskMoment): void {
-    const task = this.#find(key) ?? newTask("", false);
+    const task = this.#oldest(key) ?? newTask("", false);
     this.#forget(key);
     const before = task.fate;
     this.#retire(key, task);
@@ -116,7 +131,7 @@ export class Tasks {
    * written when the answer could not be made, and the exception follows.
    */
   cancel(key: string, text: string, at: TaskMoment, mayBeAnswer: boolean): void {
-    const task = this.#find(key);
+    const task = this.state.running.get(key)?.find(({ cancelled }) => !cancelled) ?? this.#oldest(key);
     if (task?.cancelled === true || task?.fate === "failed" || task?.fate === "aborted") return;
     if (task === undefined || (task.fate === "" && !this.state.running.has(key))) {
       // it waited for a slot, or its slot is free already
@@ -164,12 +179,32 @@ export class Tasks {
     });
   }
 
-  #find(key: string): Task | undefined {
-    return this.state.running.get(key) ?? this.state.recent.get(key);
+  #oldest(key: string): Task | undefined {
+    return this.state.running.get(key)?.[0] ?? this.state.recent.get(key);
+  }
+
+  #newest(key: string): Task | undefined {
+    return this.state.running.get(key)?.at(-1) ?? this.state.recent.get(key);
+  }
+
+  /** The task whose block this is: among namesakes the one whose prompt fits, or whose block has begun. */
+  #known(key: string, { kind, tokens }: Figure): Task | undefined {
+    const running = this.state.running.get(key);
+    const recent = this.state.recent.get(key);
+    if (running === undefined) return recent;
+    const waits = recent?.fate === "" && recent.released;
+    if (running.length === 1 && !waits) return running[0];
+    const namesakes = waits ? [recent, ...running] : running;
+    const ofBlock = namesakes.find((task) =>
+      kind === "prompt"
+        ? task.promptTokens !== undefined && task.promptTokens - (task.cachedTokens ?? 0) === tokens
+        : task.prefillMs !== undefined,
+    );
+    return ofBlock ?? namesakes[0];
   }
 
   #ofFigure(key: string, slot: string, figure: Figure, trusted: boolean): Task | undefined {
-    const known = this.#find(key);
+    const known = this.#known(key, figure);
     if (known !== undefined && known.fate === "") return known;
     if (known?.launched === true || !trusted) return undefined;
     // launches are not in this log (it starts later, or was filtered)
@@ -204,7 +239,9 @@ export class Tasks {
   }
 
   #retire(key: string, task: Task): void {
-    this.state.running.delete(key);
+    const others = this.state.running.get(key)?.filter((one) => one !== task) ?? [];
+    if (others.length === 0) this.state.running.delete(key);
+    else this.state.running.set(key, others);
     putBounded(this.state.recent, key, task, MAX_RECENT);
   }
 
@@ -229,7 +266,7 @@ export class Tasks {
   }
 
   #left(one: Leaving): void {
-    const task = this.#find(one.key);
+    const task = this.#oldest(one.key);
     if (one.kind === "left" || task?.fate === "finished")
       this.#context.emit(leftFailure(one.text, one.at, idOf(one.key)));
     else this.#abort(one.key, task, one.text, one.at);
@@ -243,26 +280,3 @@ export class Tasks {
     this.#context.emit(request);
   }
 }
-
-/** When, and by which model, something happened to a task. */
-export interface TaskMoment {
-  readonly timeMs: number;
-  readonly model: string | undefined;
-}
-
-function newRequest(id: string, at: TaskMoment): RequestRecord {
-  const request = new RequestRecord();
-  request.id = id;
-  request.timeMs = at.timeMs;
-  request.model = at.model;
-  return request;
-}
-
-const leftFailure = (text: string, at: TaskMoment, requestId: string | undefined): FailureRecord => ({
-  kind: "failure",
-  timeMs: at.timeMs,
-  text,
-  cause: "client_cancelled",
-  model: at.model,
-  requestId,
-});

@@ -455,6 +455,31 @@ const rows: Array<{ name: string; lines: readonly string[]; want: Want }> = [
     want: { requests: [2, 1, 1], prefill: [2, 201] },
   },
   {
+    name: "two servers without a port in one stream have tasks of one number at once",
+    lines: [
+      launch(0),
+      slot("update_slots", 0, "new prompt, n_ctx_slot = 8192, n_keep = 0, task.n_tokens = 25"),
+      slot("update_slots", 0, "cached n_tokens = 5, memory_seq_rm [5, end)"),
+      launch(0),
+      slot("update_slots", 0, "new prompt, n_ctx_slot = 8192, n_keep = 0, task.n_tokens = 2"),
+      slot("update_slots", 0, "cached n_tokens = 0, memory_seq_rm [0, end)"),
+      ...block2026(0, B),
+      ...block2026(0, A),
+    ],
+    want: { requests: [2, 0, 0], in: [2, 27], cached: [2, 5], processed: [2, 22] },
+  },
+  {
+    name: "a run that ended in the middle of a task, and the next run's task of that number",
+    lines: [
+      launch(0),
+      slot("update_slots", 0, "new prompt, n_ctx_slot = 4096, n_keep = 0, n_prompt_tokens = 900"),
+      launch(0),
+      slot("update_slots", 0, "new prompt, n_ctx_slot = 4096, n_keep = 0, n_prompt_tokens = 20"),
+      ...block2026(0, A),
+    ],
+    want: { ...one, in: [1, 20] },
+  },
+  {
     name: "KV exhaustion: pressure is a record, each task lost a failed request, the batch's own errors go with them",
     lines: [
       `W ${srv("decode", "failed to find free space in the KV cache, retrying with smaller batch size, off = 0, n_batch = 256, ret = 1")}`,

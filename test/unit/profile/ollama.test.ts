@@ -232,6 +232,18 @@ test.for<{ name: string; lines: readonly string[]; want: Want }>([
     want: { requests: [3, 0, 0], e2e: 3, decode: [2, 800.5] },
   },
   {
+    name: "0.30 and later: two models are two servers, whose tasks have equal numbers",
+    lines: [
+      CHILD,
+      ...completion(0).slice(0, 2),
+      ...completion(0),
+      gin(200, "1s"),
+      ...completion(0).slice(2),
+      gin(200, "1s"),
+    ],
+    want: { requests: [2, 0, 0], decode: [2, 800.5], in: 50, out: 20 },
+  },
+  {
     name: "0.30 and later: a client that left shows in three lines and is one abort, its 200 no success",
     lines: [CHILD, ...cancelled(5), gin(200, "6.3s", "/api/generate"), ...completion(9), gin(200, "1s")],
     want: { requests: [1, 0, 1], e2e: 2, decode: [1, 400.25], http: { "200": 2 }, causes: { client_cancelled: 1 } },
