@@ -12,6 +12,7 @@ import { lightllm } from "./lightllm/index.ts";
 import { litellmJson, litellmSlp, litellmText } from "./litellm/index.ts";
 import { llamacpp } from "./llamacpp/index.ts";
 import { llamaindex } from "./llamaindex/index.ts";
+import { lmdeploy } from "./lmdeploy/index.ts";
 import { milvus } from "./milvus/index.ts";
 import { nginx } from "./nginx/index.ts";
 import { ollama } from "./ollama/index.ts";
@@ -39,6 +40,7 @@ export const PROFILES: readonly Profile[] = [
   vllmV1,
   vllmV0,
   vllmRust,
+  lmdeploy,
   lightllm,
   xinference,
   sglang,
