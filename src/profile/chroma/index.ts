@@ -7,6 +7,8 @@ export const chroma: Profile = {
   name: "chroma",
   title: "Chroma",
   upstream: "chroma-core/chroma at 93652ec086: chromadb/log_config.yml, chromadb/server/fastapi",
+  jsonKeys: [],
+  firstCharacters: "IWECD",
   rank: "specific",
   tells: ["finished", "failed"],
   figures: ["HTTP status", "tenant", "errors"],

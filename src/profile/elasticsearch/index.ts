@@ -8,6 +8,8 @@ export const elasticsearch: Profile = {
   name: "elasticsearch",
   title: "Elasticsearch search slow log",
   upstream: "elastic/elasticsearch 8.x index-modules-slowlog; 7.x ESJsonLayout",
+  jsonKeys: ["type", "log.logger", "log", "event.dataset", "event"],
+  firstCharacters: "",
   rank: "specific",
   tells: [],
   figures: ["shard query", "shard fetch"],

@@ -31,12 +31,16 @@ export function parseComponent(line: Line, zone: ZoneOffset): ComponentEvent | u
     const equals = piece.indexOf("=");
     if (equals <= 0) continue;
     const key = unquote(piece.slice(0, equals));
-    const value = unquote(piece.slice(equals + 1));
-    if (key === "msg" && said.startsWith("tr/")) said = value;
+    const value = piece.slice(equals + 1);
+    if (key === "msg" && said.startsWith("tr/")) said = unquote(value);
     else if (!fields.has(key)) fields.set(key, value);
   }
   const { timeMs } = parseIso(time.text, 0, zone);
-  return { timeMs, level: level.text, caller: caller.text, message: said, field: (key) => fields.get(key) };
+  const field = (key: string): string | undefined => {
+    const value = fields.get(key);
+    return value === undefined ? undefined : unquote(value);
+  };
+  return { timeMs, level: level.text, caller: caller.text, message: said, field };
 }
 
 /** `log.format: json`. */

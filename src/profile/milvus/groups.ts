@@ -1,4 +1,4 @@
-import { closingBracket } from "../rag/brackets.ts";
+import { BracketScanner } from "../rag/brackets.ts";
 import { unescapeQuoted } from "../rag/logfmt.ts";
 
 /** Characters of a line that are read, and groups kept of it. */
@@ -18,12 +18,13 @@ export interface Piece {
 export function cutPieces(text: string): Piece[] {
   const pieces: Piece[] = [];
   const end = Math.min(text.length, MAX_CHARS);
+  const scanner = new BracketScanner(text, end);
   let at = 0;
   while (at < end && pieces.length < MAX_GROUPS) {
     const code = text.charCodeAt(at);
     if (code === 32) at++;
     else if (code === 91) {
-      const close = closingBracket(text, at, end);
+      const close = scanner.close(at);
       pieces.push({ kind: "bracket", text: text.slice(at + 1, close) });
       at = close + 1;
     } else if (code === 60) {
@@ -40,7 +41,12 @@ export function cutPieces(text: string): Piece[] {
   return pieces;
 }
 
+/** Characters of a quoted value that are unquoted. */
+const MAX_VALUE_CHARS = 16 * 1024;
+
 /** A value without the quotes that newer versions put around `msg` and `expr`, and zap around blanks. */
 export function unquote(value: string): string {
-  return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? unescapeQuoted(value.slice(1, -1)) : value;
+  return value.length >= 2 && value.startsWith('"') && value.endsWith('"')
+    ? unescapeQuoted(value.slice(1, -1).slice(0, MAX_VALUE_CHARS))
+    : value;
 }

@@ -10,6 +10,8 @@ export const milvus: Profile = {
   name: "milvus",
   title: "Milvus",
   upstream: "milvus-io/milvus: configs/milvus.yaml, internal/proxy/accesslog, internal/proxy/impl.go; pingcap/log text",
+  jsonKeys: ["caller"],
+  firstCharacters: "[<0123456789",
   rank: "specific",
   tells: ["finished", "failed"],
   figures: ["retrieval", "errors"],

@@ -11,6 +11,8 @@ export const opensearch: Profile = {
   title: "OpenSearch search slow log",
   upstream:
     "opensearch-project/OpenSearch: distribution/src/config/log4j2.properties, SearchRequestSlowLog, SearchSlowLog",
+  jsonKeys: ["type"],
+  firstCharacters: "[",
   rank: "specific",
   tells: ["finished", "failed"],
   figures: ["retrieval", "shard query", "shard fetch"],

@@ -1,6 +1,6 @@
 import { parseIso, type ZoneOffset } from "../../core/timestamp.ts";
 import { indexOf, partOf, type SlowEntry } from "../elasticsearch/slow-entry.ts";
-import { closingBracket } from "../rag/brackets.ts";
+import { BracketScanner } from "../rag/brackets.ts";
 
 // log4j2 `[%d{ISO8601}][%-5p][%-25c{1.}] [%node_name]%marker %m`; the logger stands unpadded in the request log
 const HEADER =
@@ -37,6 +37,7 @@ export function readText(text: string, zone: ZoneOffset): SlowEntry | undefined 
 /** `key[value], key[value], …` up to the source, which holds whatever was searched for. */
 function readFields(text: string, from: number): Map<string, string> {
   const fields = new Map<string, string>();
+  const scanner = new BracketScanner(text, text.length);
   let at = from;
   while (at < text.length) {
     while (text.charCodeAt(at) === 32 || text.charCodeAt(at) === 44) at++;
@@ -44,7 +45,7 @@ function readFields(text: string, from: number): Map<string, string> {
     if (open < 0 || open - at > 40) break;
     const key = text.slice(at, open);
     if (key === "source") break;
-    const close = closingBracket(text, open, text.length);
+    const close = scanner.close(open);
     if (!fields.has(key)) fields.set(key, text.slice(open + 1, close));
     at = close + 1;
   }

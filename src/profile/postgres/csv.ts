@@ -27,7 +27,7 @@ export const isCsvHead = (text: string): boolean => HEAD.test(text);
 /** True when `text` leaves a quoted field open, given whether one was open before it. */
 export function leavesOpen(text: string, open: boolean): boolean {
   let inside = open;
-  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) inside = !inside;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === 34) inside = !inside;
   return inside;
 }
 
@@ -59,9 +59,12 @@ function splitFields(text: string, limit: number): string[] {
       at = end + 1;
       continue;
     }
-    let close = text.indexOf('"', at + 1);
-    while (close >= 0 && text.charCodeAt(close + 1) === 34) close = text.indexOf('"', close + 2);
-    const end = close < 0 ? text.length : close;
+    let end = at + 1;
+    for (; end < text.length; end++) {
+      if (text.charCodeAt(end) !== 34) continue;
+      if (text.charCodeAt(end + 1) !== 34) break;
+      end++;
+    }
     fields.push(text.slice(at + 1, end).replaceAll('""', '"'));
     at = end + 2;
   }

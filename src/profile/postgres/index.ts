@@ -12,6 +12,7 @@ export const postgres: Profile = {
   title: "PostgreSQL (pgvector)",
   upstream:
     "PostgreSQL 15.20: src/backend/utils/error/{elog,csvlog,jsonlog}.c, tcop/postgres.c; pgvector 0.8 operators",
+  jsonKeys: ["error_severity", "record"],
   rank: "specific",
   tells: ["finished", "failed"],
   figures: ["retrieval", "tenant", "errors"],

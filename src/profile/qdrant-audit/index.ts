@@ -7,6 +7,8 @@ export const qdrantAudit: Profile = {
   name: "qdrant-audit",
   title: "Qdrant audit log",
   upstream: "qdrant/qdrant 1.19.0 at 74f3e85b94: audit.enabled, storage/audit/audit.*.log",
+  jsonKeys: ["auth_type"],
+  firstCharacters: "",
   rank: "specific",
   tells: ["finished", "failed"],
   figures: ["tenant", "permission denied"],

@@ -9,6 +9,8 @@ export const qdrant: Profile = {
   name: "qdrant",
   title: "Qdrant",
   upstream: "qdrant/qdrant 1.19.0 at 74f3e85b94: src/actix/mod.rs, src/tonic/logging.rs, src/tracing",
+  jsonKeys: ["target"],
+  firstCharacters: "0123456789[",
   rank: "specific",
   tells: ["finished", "failed"],
   figures: ["retrieval", "HTTP status", "errors"],

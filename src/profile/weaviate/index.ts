@@ -8,6 +8,8 @@ export const weaviate: Profile = {
   name: "weaviate",
   title: "Weaviate",
   upstream: "weaviate/weaviate at adcffc5432: logrus JSON and text, adapters/repos/db/helpers/slow_queries.go",
+  jsonKeys: ["msg"],
+  firstCharacters: "tl",
   rank: "specific",
   tells: [],
   figures: ["retrieval by shard", "errors"],
