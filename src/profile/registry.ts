@@ -24,6 +24,7 @@ import type { Profile } from "./profile.ts";
 import { qdrant } from "./qdrant/index.ts";
 import { qdrantAudit } from "./qdrant-audit/index.ts";
 import { ragflow } from "./ragflow/index.ts";
+import { rayServe } from "./ray-serve/index.ts";
 import { sglang } from "./sglang/index.ts";
 import { structured } from "./structured/index.ts";
 import { tei } from "./tei/index.ts";
@@ -42,6 +43,7 @@ export const PROFILES: readonly Profile[] = [
   vllmRust,
   lmdeploy,
   lightllm,
+  rayServe,
   xinference,
   sglang,
   llamacpp,
