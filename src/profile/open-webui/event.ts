@@ -18,7 +18,7 @@ const HEAD = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \| ([A-Z]{4,8}) {0,4} \| ([
 const CALLER = /^([\w.]{1,120}):[\w<>]{1,80}:\d{1,6}$/;
 /** Paths that no other application serves; uvicorn's lines are Open WebUI's only with one of them, or in its stream. */
 const OWN_PATH =
-  /^[^"]{0,60} - "[A-Z]{3,10} \/(?:api\/(?:chat\/|v1\/(?:chats|auths|retrieval|knowledge|files|users|models|tools|functions|tasks|folders|configs|memories|prompts|audio|images|channels|groups)|config|models|embeddings|version|changelog)|ollama\/|openai\/|static\/|_app\/|ws\/socket\.io)/;
+  /^[^"]{0,60} - "[A-Z]{3,10} \/(?:api\/(?:chat\/|v1\/(?:chats|auths|retrieval|knowledge|tasks|folders|memories|prompts|channels|groups)|changelog)|ollama\/|ws\/socket\.io)/;
 
 /** Reads any line in loguru's layout as Open WebUI sets it, of whatever module. */
 export function parseText(text: string, zone: ZoneOffset): WebuiEvent | undefined {

@@ -11,8 +11,9 @@ export interface QdrantEvent {
   readonly message: string;
 }
 
+// crates whose names other services use for their own (`api`, `common`) are left out
 const OWN =
-  "qdrant|actix_web|actix_server|actix_http|storage|collection|segment|shard|wal|raft|gridstore|sparse|quantization|posting_list|issues|common|api";
+  "qdrant|actix_web|actix_server|actix_http|storage|collection|segment|shard|wal|raft|gridstore|sparse|quantization|posting_list";
 const OWN_TARGET = new RegExp(`^(?:${OWN})(?:::|$)`);
 // tracing-subscriber `fmt`: time, level padded to five on the left, target
 const HEADER = new RegExp(`^ {1,3}(TRACE|DEBUG|INFO|WARN|ERROR) ((?:${OWN})(?:::\\w+)*): ?`);
