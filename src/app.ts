@@ -1,5 +1,11 @@
+import { Readable } from "node:stream";
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { Totals } from "./analysis/totals.ts";
+import { buildSources, patternsOf } from "./app/build-sources.ts";
+import { Lag } from "./app/lag.ts";
+import { LineCounts } from "./app/line-counts.ts";
+import { PipelineSink } from "./app/pipeline-sink.ts";
+import { fillCommitMetrics, fillLineMetrics, fillSourceMetrics, put } from "./app/self-metrics.ts";
 import { profilesOf } from "./config/profiles.ts";
 import type { Config } from "./config/schema.ts";
 import type { Clock } from "./core/clock.ts";
@@ -7,17 +13,17 @@ import type { ZoneOffset } from "./core/timestamp.ts";
 import { VERSION } from "./core/version.ts";
 import { landingPage } from "./http/landing-page.ts";
 import { HttpServer, type HttpViews } from "./http/server.ts";
-import { METRICS, type ValueDef } from "./metric/catalogue.ts";
-import { type Labels, MetricSet } from "./metric/metric-set.ts";
+import { METRICS } from "./metric/catalogue.ts";
+import { MetricSet } from "./metric/metric-set.ts";
 import { renderOpenMetrics } from "./metric/open-metrics.ts";
 import { MetricSetProducer } from "./metric/otel-producer.ts";
 import { Recorder } from "./metric/recorder.ts";
 import type { StreamInfo } from "./model/stream.ts";
 import { type RecordConsumer, StreamPipeline } from "./pipeline/stream-pipeline.ts";
 import { DuplicateFilter } from "./request/duplicate-filter.ts";
-import { FileTailer } from "./source/file-tailer.ts";
-import type { FilePosition, Source, SourceStats } from "./source/source.ts";
+import type { Source, StreamSink } from "./source/source.ts";
 import { Committer } from "./store/committer.ts";
+import { DuplicateRows } from "./store/duplicate-rows.ts";
 import { StateStore } from "./store/state-store.ts";
 
 /** What the application writes to its own log. */
@@ -32,6 +38,8 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly log: AppLog;
   readonly zone: ZoneOffset;
+  /** Standard input, for a source that reads it. */
+  readonly stdin?: () => Readable;
   /** Commit the program was built from, if known. */
   readonly revision?: string;
 }
@@ -47,6 +55,7 @@ export class App implements AsyncDisposable {
   readonly sources: readonly Source[];
   readonly #options: AppOptions;
   readonly #committer: Committer;
+  readonly #lag: Lag;
   readonly #stack: AsyncDisposableStack;
   readonly #passes: Promise<void>[] = [];
   readonly #stop = new AbortController();
@@ -58,6 +67,7 @@ export class App implements AsyncDisposable {
       totals: Totals;
       sources: readonly Source[];
       committer: Committer;
+      lag: Lag;
       stack: AsyncDisposableStack;
     },
   ) {
@@ -66,6 +76,7 @@ export class App implements AsyncDisposable {
     this.totals = parts.totals;
     this.sources = parts.sources;
     this.#committer = parts.committer;
+    this.#lag = parts.lag;
     this.#stack = parts.stack;
   }
 
@@ -77,7 +88,12 @@ export class App implements AsyncDisposable {
 
     const store = stack.use(StateStore.open(config.state.path));
     if (typeof store.found === "object")
-      log.error({ ...store.found }, "The state could not be read and was set aside; starting anew");
+      log.error(
+        { ...store.found },
+        store.found.previousUsed
+          ? "The state could not be read and was set aside; going on from its previous generation"
+          : "The state could not be read and was set aside; starting anew",
+      );
     const saved = store.load();
     const set = new MetricSet({ maxSeries: config.metrics.max_series });
     set.restore(saved.series.values(), Object.values(METRICS));
@@ -85,9 +101,13 @@ export class App implements AsyncDisposable {
     const totals = new Totals();
     const known = profilesOf(config, "configuration");
     const duplicates = new DuplicateFilter();
-    const savedDuplicates = saved.shared.get("duplicates");
-    if (savedDuplicates !== undefined) duplicates.state = savedDuplicates as DuplicateFilter["state"];
-    const pipelines: StreamPipeline[] = [];
+    const duplicateRows = new DuplicateRows(duplicates);
+    duplicateRows.restore(saved.shared);
+    const lineCounts = new LineCounts();
+    const savedCounts = saved.shared.get(lineCounts.key);
+    if (savedCounts !== undefined) lineCounts.state = savedCounts as LineCounts["state"];
+    const pipelines = new Set<StreamPipeline>();
+    const memories = new Map(saved.streams);
     const consumer: RecordConsumer = {
       record: (record, profile, stream) => {
         recorder.record(record, stream, clock.nowMs());
@@ -98,42 +118,42 @@ export class App implements AsyncDisposable {
         totals.reject(reason);
       },
     };
-    const openSink = (stream: StreamInfo): StreamPipeline => {
+    const openSink = (stream: StreamInfo): StreamSink => {
       const profiles = stream.profile === "auto" ? known : known.filter((profile) => profile.name === stream.profile);
       const pipeline = new StreamPipeline({ stream, profiles, consumer, duplicates, zone: options.zone });
-      const state = saved.streams.get(stream.name);
-      if (state !== undefined) pipeline.restore(state);
-      pipelines.push(pipeline);
-      return pipeline;
-    };
-    const sources = config.sources.map((source) => {
-      const tailer = new FileTailer({
-        patterns: source.files,
-        exclude: source.exclude,
-        startAt: source.start_at,
-        labels: source.labels,
-        profile: source.profile,
-        openSink,
-        ...(store.found === "continued" ? { resume: [...saved.files.values()] as FilePosition[] } : {}),
-        onFault: (message, fields) => log.warn(fields, message),
+      const memory = memories.get(stream.name);
+      if (memory !== undefined) pipeline.restore(memory);
+      memories.delete(stream.name);
+      pipelines.add(pipeline);
+      lineCounts.opened(pipeline);
+      return new PipelineSink(pipeline, () => {
+        lineCounts.ended(pipeline);
+        pipelines.delete(pipeline);
+        committer.ended(pipeline);
       });
-      stack.defer(() => tailer.close());
-      return tailer;
+    };
+    const sources = buildSources({
+      config,
+      saved,
+      continued: store.continued,
+      openSink,
+      stdin: options.stdin ?? (() => Readable.from([])),
+      onFault: (message, fields) => log.warn(fields, message),
     });
-    const savedStats = saved.shared.get("sources") as SourceStats[] | undefined;
-    for (const [index, { stats }] of sources.entries())
-      if (savedStats?.[index] !== undefined) Object.assign(stats, savedStats[index]);
-    const committer = new Committer({ store, set, sources, pipelines, duplicates, clock, log });
+    for (const source of sources) stack.defer(() => source.close());
+    const patterns = { key: "patterns", version: 1, state: config.sources.flatMap(patternsOf) };
+    const ports = [lineCounts, patterns];
+    const committer = new Committer({ store, set, sources, pipelines, duplicates: duplicateRows, ports, clock, log });
     stack.defer(() => committer.commit());
 
+    const lag = new Lag();
     /** Series that are read off their owners, not written. */
     const refresh = (nowMs: number): void => {
       recorder.dropStale(nowMs);
-      fillSelfMetrics(set, pipelines, sources);
-      put(set, METRICS.stateDegraded, committer.degraded ? 1 : 0);
-      put(set, METRICS.commitErrors, committer.errors);
-      put(set, METRICS.lastCommit, committer.lastMs / 1000);
-      put(set, METRICS.commitSeconds, committer.lastDurationMs / 1000);
+      const { current } = lineCounts;
+      fillLineMetrics(set, current);
+      fillSourceMetrics(set, sources, (source) => lag.seconds(source, nowMs), current.cutBytes);
+      fillCommitMetrics(set, committer);
       put(set, METRICS.buildInfo, 1, VERSION, options.revision ?? "unknown");
       put(set, METRICS.reloadOk, 1);
     };
@@ -158,7 +178,9 @@ export class App implements AsyncDisposable {
         );
       },
       notReady: () =>
-        sources.every((source) => source.caughtUp) ? undefined : "still reading what was there at the start",
+        committer.degraded === undefined
+          ? lag.notReady(sources, clock.nowMs())
+          : `degraded: the state cannot be written (${committer.degraded})`,
       status: () => status(startedMs, totals, sources, pipelines),
       page: () => landingPage({ version: VERSION, startedMs, rows: landingRows(totals, sources) }),
     };
@@ -166,7 +188,7 @@ export class App implements AsyncDisposable {
       log.error({ err: error, path }, "Cannot answer a request"),
     );
     stack.use(http);
-    return new App(options, { http, totals, sources, committer, stack: stack.move() });
+    return new App(options, { http, totals, sources, committer, lag, stack: stack.move() });
   }
 
   /** Starts reading. */
@@ -193,6 +215,7 @@ export class App implements AsyncDisposable {
     while (!signal.aborted) {
       try {
         const more = await source.poll(clock.nowMs());
+        this.#lag.passed(source, more, clock.nowMs());
         this.#committer.commitIfDue();
         // a full pass reads up to its limit; timers and scrapes get their turn in between
         await clock.sleep(more ? 0 : POLL_MS, signal);
@@ -203,80 +226,6 @@ export class App implements AsyncDisposable {
       }
     }
   }
-}
-
-function put(set: MetricSet, def: ValueDef, value: number, ...values: string[]): void {
-  const none: Labels = {};
-  set.cell(def, none, ...values).value = value;
-}
-
-/** Series that are read off their owners at each collection. */
-function fillSelfMetrics(set: MetricSet, pipelines: readonly StreamPipeline[], sources: readonly Source[]): void {
-  const lines = new Map<string, { lines: number; records: number }>();
-  let unrecognised = 0;
-  let invalid = 0;
-  let overlong = 0;
-  for (const { router, framer } of pipelines) {
-    unrecognised += router.unrecognised;
-    invalid += framer.invalidBytes;
-    overlong += framer.splitter.overlong;
-    for (const { profile, lines: taken, records } of router.counts()) {
-      const sum = lines.get(profile.name) ?? { lines: 0, records: 0 };
-      sum.lines += taken;
-      sum.records += records;
-      lines.set(profile.name, sum);
-    }
-  }
-  for (const [profile, sum] of lines) {
-    put(set, METRICS.lines, sum.lines, profile, "recognised");
-    put(set, METRICS.records, sum.records, profile);
-  }
-  put(set, METRICS.lines, unrecognised, "none", "unrecognised");
-  put(set, METRICS.invalidBytes, invalid);
-  put(set, METRICS.overlongLines, overlong);
-  const add = (pick: (source: Source) => number): number => sources.reduce((sum, source) => sum + pick(source), 0);
-  put(
-    set,
-    METRICS.readBytes,
-    add(({ stats }) => stats.readBytes),
-  );
-  put(
-    set,
-    METRICS.skippedBytes,
-    add(({ stats }) => stats.skippedBytes),
-  );
-  put(
-    set,
-    METRICS.rotations,
-    add(({ stats }) => stats.rotations),
-  );
-  put(
-    set,
-    METRICS.truncations,
-    add(({ stats }) => stats.truncations),
-  );
-  put(
-    set,
-    METRICS.lostBytes,
-    add(({ stats }) => stats.lostBytes.get("truncated") ?? 0),
-    "truncated",
-  );
-  put(
-    set,
-    METRICS.files,
-    add(({ fileCount }) => fileCount),
-  );
-  put(
-    set,
-    METRICS.lagBytes,
-    add(({ lagBytes }) => lagBytes),
-  );
-  const errors = new Map<string, number>();
-  for (const { stats } of sources)
-    for (const [reason, count] of stats.errors) errors.set(reason, (errors.get(reason) ?? 0) + count);
-  for (const [reason, count] of errors) put(set, METRICS.sourceErrors, count, reason);
-  for (const { def, overflowed } of set.families())
-    if (overflowed > 0) put(set, METRICS.overflow, overflowed, def.name);
 }
 
 function landingRows(totals: Totals, sources: readonly Source[]): Array<readonly [string, string]> {
@@ -299,7 +248,7 @@ function status(
   startedMs: number,
   totals: Totals,
   sources: readonly Source[],
-  pipelines: readonly StreamPipeline[],
+  pipelines: ReadonlySet<StreamPipeline>,
 ): unknown {
   return {
     version: VERSION,
@@ -318,7 +267,7 @@ function status(
       rotations: source.stats.rotations,
       truncations: source.stats.truncations,
     })),
-    streams: pipelines.map(({ stream, framer, router }) => ({
+    streams: [...pipelines].map(({ stream, framer, router }) => ({
       name: stream.name,
       frame: framer.frame,
       lines: framer.splitter.lines,

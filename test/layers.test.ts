@@ -10,6 +10,7 @@ const FLOORS = [
   ["pipeline"],
   ["source", "store", "publish", "http"],
   ["config"],
+  ["app"],
   ["app.ts"],
   ["cli"],
   ["main.ts"],

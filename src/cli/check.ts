@@ -19,7 +19,7 @@ export async function check(file: string, io: Io): Promise<0 | 1> {
       io.err(`tokentail: ${file}: profiles[${index}].tests[${test}]: ${why}\n`);
     }
   }
-  const patterns = config.sources.reduce((sum, source) => sum + source.files.length, 0);
+  const patterns = config.sources.reduce((sum, source) => sum + (source.files?.length ?? 0), 0);
   const own =
     config.profiles.length === 0 ? "" : `, ${config.profiles.length} profiles of your own with ${tests} tests`;
   if (failed > 0) return 1;

@@ -69,7 +69,7 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
   program
     .command("run")
     .description("follow logs and serve their metrics until stopped")
-    .argument("[path...]", "files or glob patterns; default: the usual places under /var/log")
+    .argument("[path...]", "files or glob patterns, - for standard input; default: the usual places under /var/log")
     .option("-c, --config <file>", "configuration file (YAML)")
     .option("--listen <host:port>", "address of the HTTP server (default 127.0.0.1:9843)")
     .option("--from-beginning", "read files that exist already from their beginning, not from their end", false)
@@ -79,7 +79,7 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     )
     .action(async (paths: string[], options: { config?: string; listen?: string; fromBeginning: boolean }) => {
       const { run } = await import("./run.ts");
-      exit(await run(paths, options, io, signal));
+      exit(await run(paths, { ...options, stdin }, io, signal));
     });
 
   program

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { App } from "../app.ts";
 import { loadConfig, parseConfig } from "../config/load.ts";
 import { type Config, USUAL_PLACES } from "../config/schema.ts";
@@ -11,18 +12,20 @@ export interface RunOptions {
   readonly listen?: string | undefined;
   /** Read files that exist already from their beginning. */
   readonly fromBeginning: boolean;
+  /** For the path `-`, or a source that reads it. */
+  readonly stdin: () => Readable;
 }
 
 /** `tokentail run`: follows logs until `signal` aborts. @returns The exit code. */
 export async function run(paths: readonly string[], options: RunOptions, io: Io, signal: AbortSignal): Promise<0> {
   const config = await runConfig(paths, options);
   const log = daemonLog(io);
-  await using app = await App.create({ config, clock: systemClock, log, zone: localZone });
+  await using app = await App.create({ config, clock: systemClock, log, zone: localZone, stdin: options.stdin });
   log.info(
     {
       url: app.http.url,
       metrics: `${app.http.url}/metrics`,
-      patterns: config.sources.flatMap((source) => source.files),
+      patterns: config.sources.flatMap((source) => source.files ?? []),
     },
     "Following logs",
   );
@@ -32,7 +35,7 @@ export async function run(paths: readonly string[], options: RunOptions, io: Io,
     if (files > 0) log.info({ files }, "Read all that was there");
     else
       log.warn(
-        { patterns: config.sources.flatMap((source) => source.files) },
+        { patterns: config.sources.flatMap((source) => source.files ?? []) },
         "No file matches yet; new ones are found as they appear",
       );
   });
@@ -42,16 +45,18 @@ export async function run(paths: readonly string[], options: RunOptions, io: Io,
 }
 
 async function runConfig(paths: readonly string[], options: RunOptions): Promise<Config> {
-  const start = options.fromBeginning ? "beginning" : "end";
-  const files = paths.length > 0 ? paths : USUAL_PLACES;
+  const start_at = options.fromBeginning ? "beginning" : "end";
+  const files = paths.filter((path) => path !== "-");
+  const named = [
+    ...(files.length > 0 ? [{ files, start_at }] : []),
+    ...(files.length < paths.length ? [{ stdin: true }] : []),
+  ];
+  const parse = (sources: readonly object[]): Config => parseConfig(JSON.stringify({ sources }), "command line");
   const base =
     options.config === undefined
-      ? parseConfig(JSON.stringify({ sources: [{ files, start_at: start }] }), "command line")
+      ? parse(named.length > 0 ? named : [{ files: USUAL_PLACES, start_at }])
       : await loadConfig(options.config);
-  const extra =
-    options.config !== undefined && paths.length > 0
-      ? parseConfig(JSON.stringify({ sources: [{ files: paths, start_at: start }] }), "command line").sources
-      : [];
+  const extra = options.config !== undefined && named.length > 0 ? parse(named).sources : [];
   const http = options.listen === undefined ? base.http : { listen: options.listen };
   return { ...base, http, sources: [...base.sources, ...extra] };
 }

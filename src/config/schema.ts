@@ -7,9 +7,37 @@ const LabelName = z.string().superRefine((name, context) => {
   if (fault !== undefined) context.addIssue({ code: "custom", message: `Label name "${name}" ${fault}` });
 });
 
+const Journald = z
+  .strictObject({
+    units: z
+      .array(z.string().min(1))
+      .default([])
+      .describe("Units to read, with or without `.service`; globs work. Empty: the whole journal."),
+  })
+  .describe("The systemd journal, through `journalctl`.");
+
+const Kubernetes = z
+  .strictObject({
+    pods: z.string().min(1).default("/var/log/pods").describe("Folder of the kubelet's container logs."),
+  })
+  .describe("Logs of all containers of a node; labels namespace, pod, container and restart_count come from the path.");
+
+/** What a source reads: exactly one of these. */
+const KINDS = ["files", "journald", "stdin", "kubernetes"] as const;
+
 const Source = z
   .strictObject({
-    files: z.array(z.string().min(1)).min(1).describe("Paths or glob patterns (** for any depth) of files to follow."),
+    files: z
+      .array(z.string().min(1))
+      .min(1)
+      .optional()
+      .describe("Paths or glob patterns (** for any depth) of files to follow."),
+    journald: Journald.optional(),
+    stdin: z
+      .literal(true)
+      .optional()
+      .describe("Standard input. Cannot be read again: a crash loses what was in the pipe."),
+    kubernetes: Kubernetes.optional(),
     exclude: z.array(z.string().min(1)).default([]).describe("Glob patterns of files to leave out."),
     profile: z.string().min(1).default("auto").describe("Profile that reads the lines; auto chooses per line."),
     labels: z.record(LabelName, z.string()).default({}).describe("Labels that every series of this source carries."),
@@ -20,7 +48,17 @@ const Source = z
         "Where files that exist at the first start are read from; files found later are read from their beginning.",
       ),
   })
-  .describe("Log files to follow.");
+  .superRefine((source, context) => {
+    const named = KINDS.filter((kind) => source[kind] !== undefined);
+    if (named.length === 1) return;
+    const message =
+      named.length === 0
+        ? `Names nothing to read: needs one of ${KINDS.join(", ")}`
+        : `Names ${named.join(" and ")}: make a source of each`;
+    context.addIssue({ code: "custom", message });
+  })
+  .describe("Where lines come from: exactly one of files, journald, stdin and kubernetes.");
+export type SourceConfig = z.infer<typeof Source>;
 
 const Metrics = z
   .strictObject({

@@ -70,7 +70,10 @@ export class StreamPipeline {
     this.framer = new Framer({
       maxLineBytes: options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES,
       zone: options.zone,
-      onLine: (line) => this.router.route(line),
+      onLine: (line) => {
+        this.version++;
+        this.router.route(line);
+      },
     });
   }
 
@@ -83,7 +86,17 @@ export class StreamPipeline {
   /** The line pushed last will get no newline any more. */
   endLine(): void {
     this.version++;
-    this.framer.splitter.end();
+    this.framer.endLine();
+  }
+
+  /** Tells how the stream begins, when reading starts behind its head. */
+  beginsWith(head: Buffer): void {
+    this.framer.beginsWith(head);
+  }
+
+  /** Offset from which the bytes pushed last must be read again after a crash; undefined when nothing is held. */
+  get heldOffset(): number | undefined {
+    return this.framer.heldOffset;
   }
 
   flush(nowMs: number): void {

@@ -1,5 +1,5 @@
 /** Keys remembered; an entry written again later than this many requests afterwards counts again. */
-const REMEMBERED = 20_000;
+export const REMEMBERED = 20_000;
 
 /**
  * Recognises an entry that was written twice: two files that copy each other's lines, a logger that propagates,

@@ -1,30 +1,47 @@
 import type { Clock } from "../core/clock.ts";
 import type { MetricSet } from "../metric/metric-set.ts";
 import type { StreamPipeline } from "../pipeline/stream-pipeline.ts";
-import type { DuplicateFilter } from "../request/duplicate-filter.ts";
+import type { DuplicateRows } from "./duplicate-rows.ts";
 import type { StateStore, StateTable } from "./state-store.ts";
 
 /** Time between two commits while lines arrive. */
 const COMMIT_EVERY_MS = 150;
 /** Time between two tries while the state cannot be written. */
 const RETRY_MS = 1000;
+/** Time between two copies of the state as its previous generation; longer when one takes long. */
+const GENERATION_EVERY_MS = 60_000;
+const GENERATION_SHARE = 500;
 
 /** What of a source a commit holds. */
 interface Positioned {
+  readonly name: string;
   readonly stats: unknown;
-  positions(): ReadonlyArray<{ readonly device: string; readonly inode: string; readonly offset: number }>;
+  takeChanges(): ReadonlyArray<readonly [key: string, position: unknown]>;
+  forgetCommit(): void;
+}
+
+/** Something beside the series that a restart continues: a ledger, sketches, alert states. */
+export interface StatePort {
+  readonly key: string;
+  /** Grows with every change of the state. */
+  readonly version: number;
+  /** Plain data for a structured clone. */
+  readonly state: unknown;
 }
 
 export interface CommitterOptions {
   readonly store: StateStore;
   readonly set: MetricSet;
   readonly sources: readonly Positioned[];
-  readonly pipelines: readonly StreamPipeline[];
-  readonly duplicates: DuplicateFilter;
+  /** Live streams; one that has ended leaves the set. */
+  readonly pipelines: ReadonlySet<StreamPipeline>;
+  readonly duplicates: DuplicateRows;
+  readonly ports?: readonly StatePort[];
   readonly clock: Clock;
   readonly log: {
     error(fields: Record<string, unknown>, message: string): void;
     info(fields: Record<string, unknown>, message: string): void;
+    warn(fields: Record<string, unknown>, message: string): void;
   };
 }
 
@@ -34,72 +51,105 @@ export interface CommitterOptions {
  */
 export class Committer {
   /** The last commit failed: values go on in memory. */
-  degraded = false;
+  degraded: string | undefined = undefined;
+  commits = 0;
   errors = 0;
   /** Wall time of the last commit, milliseconds since the epoch. */
   lastMs = 0;
   lastDurationMs = 0;
   readonly #options: CommitterOptions;
-  #files = new Map<string, number>();
   #versions = new Map<StreamPipeline, number>();
-  #duplicates = 0;
+  #portVersions = new Map<string, number>();
+  /** Streams that ended and whose rows are to go. */
+  #ended = new Set<string>();
   #triedMs = Number.NEGATIVE_INFINITY;
+  #generationDueMs = Number.NEGATIVE_INFINITY;
+  #generationCommits = 0;
 
   constructor(options: CommitterOptions) {
     this.#options = options;
     this.lastMs = options.clock.nowMs();
   }
 
+  /** A stream is over: its row goes with the next commit. */
+  ended(pipeline: StreamPipeline): void {
+    this.#versions.delete(pipeline);
+    this.#ended.add(pipeline.stream.name);
+  }
+
   commitIfDue(): void {
     const nowMs = this.#options.clock.nowMs();
     const waitedMs = nowMs - this.#triedMs;
-    if (waitedMs >= 0 && waitedMs < (this.degraded ? RETRY_MS : COMMIT_EVERY_MS)) return;
+    if (waitedMs >= 0 && waitedMs < (this.degraded === undefined ? COMMIT_EVERY_MS : RETRY_MS)) return;
     this.commit();
+    this.#keepGenerationIfDue(nowMs);
   }
 
   commit(): void {
-    const { store, set, sources, pipelines, duplicates, clock, log } = this.#options;
-    const startMs = clock.nowMs();
-    this.#triedMs = startMs;
+    const { store, set, sources, pipelines, duplicates, ports = [], clock } = this.#options;
+    const startMs = performance.now();
+    this.#triedMs = clock.nowMs();
     const entries: Array<readonly [StateTable, string, unknown]> = [];
-    const files = new Map<string, number>();
-    for (const source of sources) {
-      for (const position of source.positions()) {
-        const key = `${position.device}:${position.inode}`;
-        files.set(key, position.offset);
-        if (this.#files.get(key) !== position.offset) entries.push(["files", key, position]);
-      }
-    }
-    for (const key of this.#files.keys()) if (!files.has(key)) entries.push(["files", key, undefined]);
-    const versions = new Map<StreamPipeline, number>();
+    for (const source of sources)
+      for (const [key, position] of source.takeChanges()) entries.push(["files", key, position]);
+    for (const name of this.#ended) entries.push(["streams", name, undefined]);
     for (const pipeline of pipelines) {
-      versions.set(pipeline, pipeline.version);
-      if (this.#versions.get(pipeline) !== pipeline.version)
-        entries.push(["streams", pipeline.stream.name, pipeline.state]);
+      if (this.#versions.get(pipeline) === pipeline.version) continue;
+      this.#versions.set(pipeline, pipeline.version);
+      entries.push(["streams", pipeline.stream.name, pipeline.state]);
     }
-    if (entries.length === 0 && !this.degraded) return;
+    for (const { key, version, state } of ports) {
+      if (this.#portVersions.get(key) === version) continue;
+      this.#portVersions.set(key, version);
+      entries.push(["shared", key, state]);
+    }
+    if (entries.length === 0 && this.degraded === undefined) return;
     for (const [key, series] of set.changes()) entries.push(["series", key, series]);
-    entries.push(["shared", "sources", sources.map(({ stats }) => stats)]);
-    if (duplicates.added !== this.#duplicates) entries.push(["shared", "duplicates", duplicates.state]);
+    for (const { name, stats } of sources) entries.push(["shared", `source ${name}`, stats]);
+    for (const [key, row] of duplicates.changes()) entries.push(["shared", key, row]);
     try {
       store.commit({ entries });
-      this.#files = files;
-      this.#versions = versions;
-      this.#duplicates = duplicates.added;
-      this.lastMs = clock.nowMs();
-      this.lastDurationMs = this.lastMs - startMs;
-      if (this.degraded) log.info({}, "The state is written again");
-      this.degraded = false;
+      this.#succeeded(startMs);
     } catch (error) {
-      this.errors++;
-      // everything is still in memory and goes with the next commit
-      set.forgetCommit();
-      this.#files = new Map([...this.#files.keys()].map((key) => [key, -1]));
-      this.#versions = new Map();
-      this.#duplicates = -1;
-      if (!this.degraded)
-        log.error({ reason: (error as Error).message }, "Cannot write the state; values go on in memory");
-      this.degraded = true;
+      this.#failed(error);
     }
+  }
+
+  #succeeded(startMs: number): void {
+    const { clock, log } = this.#options;
+    this.#ended.clear();
+    this.commits++;
+    this.lastMs = clock.nowMs();
+    this.lastDurationMs = performance.now() - startMs;
+    if (this.degraded !== undefined) log.info({}, "The state is written again");
+    this.degraded = undefined;
+  }
+
+  /** Everything is still in memory and goes with the next commit. */
+  #failed(error: unknown): void {
+    const { set, sources, duplicates, log } = this.#options;
+    const reason = (error as Error).message;
+    this.errors++;
+    set.forgetCommit();
+    for (const source of sources) source.forgetCommit();
+    this.#versions = new Map();
+    this.#portVersions = new Map();
+    duplicates.forgetCommit();
+    if (this.degraded === undefined) log.error({ reason }, "Cannot write the state; values go on in memory");
+    this.degraded = reason;
+  }
+
+  #keepGenerationIfDue(nowMs: number): void {
+    if (this.degraded !== undefined || nowMs < this.#generationDueMs || this.commits === this.#generationCommits)
+      return;
+    const startMs = performance.now();
+    this.#generationCommits = this.commits;
+    try {
+      this.#options.store.keepGeneration();
+    } catch (error) {
+      this.#options.log.warn({ reason: (error as Error).message }, "Cannot keep a second generation of the state");
+    }
+    const tookMs = performance.now() - startMs;
+    this.#generationDueMs = nowMs + Math.max(GENERATION_EVERY_MS, tookMs * GENERATION_SHARE);
   }
 }

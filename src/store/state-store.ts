@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { deserialize, serialize } from "node:v8";
@@ -6,7 +6,7 @@ import { reasonOf } from "../core/told.ts";
 import { UserError } from "../core/user-error.ts";
 
 /** Layout of the tables; another number is a state file of another version. */
-const SCHEMA = 1;
+const SCHEMA = 2;
 
 /** Everything a restart needs, as one consistent moment. Blobs are structured clones. */
 export interface StateDelta {
@@ -20,22 +20,29 @@ const TABLES: readonly StateTable[] = ["files", "streams", "series", "shared"];
 
 export type LoadedState = Readonly<Record<StateTable, ReadonlyMap<string, unknown>>>;
 
-/** What became of the state file that was found. */
-export type Found = "none" | "continued" | { readonly setAside: string; readonly why: string };
+/** What became of the state that was found: none · continued · set aside, and then whether the previous generation was good. */
+export type Found =
+  | "none"
+  | "continued"
+  | { readonly setAside: string; readonly why: string; readonly previousUsed: boolean };
 
 /**
  * Read positions and the values they led to, in one SQLite file: a commit is one transaction, so that after a crash the
- * counters continue where the offsets do, and no line counts twice or is lost.
+ * counters continue where the offsets do, and no line counts twice or is lost. Beside it lies a copy of an earlier moment
+ * ({@link StateStore.keepGeneration}): read on from there, the same lines lead to the same values.
  */
 export class StateStore implements Disposable {
   readonly found: Found;
   readonly #database: DatabaseSync;
+  /** Undefined for a store that forgets. */
+  readonly #previous: string | undefined;
   readonly #put: Record<StateTable, StatementSync>;
   readonly #drop: Record<StateTable, StatementSync>;
 
-  private constructor(database: DatabaseSync, found: Found) {
+  private constructor(database: DatabaseSync, found: Found, previous?: string) {
     this.#database = database;
     this.found = found;
+    this.#previous = previous;
     const statements = (sql: (table: StateTable) => string): Record<StateTable, StatementSync> =>
       Object.fromEntries(TABLES.map((table) => [table, database.prepare(sql(table))])) as Record<
         StateTable,
@@ -48,15 +55,21 @@ export class StateStore implements Disposable {
     this.#drop = statements((table) => `DELETE FROM ${table} WHERE key = ?`);
   }
 
+  /** True when values and positions of an earlier run are in it. */
+  get continued(): boolean {
+    return this.found === "continued" || (typeof this.found === "object" && this.found.previousUsed);
+  }
+
   /**
-   * Opens `<folder>/state.sqlite`, or a store that forgets (`:memory:`). A file that is torn, foreign or of another version is
-   * kept aside under another name.
+   * Opens `<folder>/state.sqlite`, or a store that forgets (`:memory:`). A file that is torn, empty, foreign or of another
+   * version is kept aside under another name, and the previous generation takes its place.
    *
    * @throws {UserError} When the folder cannot be written, or another tokentail uses it.
    */
   static open(folder: string): StateStore {
     if (folder === ":memory:") return new StateStore(connect(":memory:"), "none");
     const file = path.join(folder, "state.sqlite");
+    const previous = path.join(folder, "state.previous.sqlite");
     try {
       mkdirSync(folder, { recursive: true });
     } catch (cause) {
@@ -64,18 +77,20 @@ export class StateStore implements Disposable {
     }
     const known = existsSync(file);
     try {
-      return new StateStore(connect(file), known ? "continued" : "none");
+      return new StateStore(connect(file), known ? "continued" : "none", previous);
     } catch (cause) {
-      const why = (cause as Error).message;
-      if (/locked|busy/i.test(why))
-        throw new UserError(`Cannot use the state in "${folder}": another tokentail is running on it`, { cause });
-      if (!known || !(cause instanceof BadState || /not a database|malformed|corrupt/i.test(why))) {
-        throw new UserError(`Cannot open the state in "${folder}": ${why}`, { cause });
+      const why = whyUnusable(cause, folder, known);
+      const setAside = moveAside(file);
+      if (existsSync(previous)) {
+        renameSync(previous, file);
+        try {
+          return new StateStore(connect(file), { setAside, why, previousUsed: true }, previous);
+        } catch (error) {
+          whyUnusable(error, folder, true);
+          moveAside(file);
+        }
       }
-      const setAside = `${file}.unreadable-${new Date().toISOString().replace(/[:.]/g, "-")}`;
-      renameSync(file, setAside);
-      for (const side of ["-wal", "-shm"]) if (existsSync(file + side)) renameSync(file + side, setAside + side);
-      return new StateStore(connect(file), { setAside, why });
+      return new StateStore(connect(file), { setAside, why, previousUsed: false }, previous);
     }
   }
 
@@ -110,6 +125,20 @@ export class StateStore implements Disposable {
     }
   }
 
+  /** Makes the present moment the previous generation. @throws The database's error, then the older one stays. */
+  keepGeneration(): void {
+    if (this.#previous === undefined) return;
+    const next = `${this.#previous}.new`;
+    rmSync(next, { force: true });
+    try {
+      this.#database.exec(`VACUUM INTO '${next.replaceAll("'", "''")}'`);
+      renameSync(next, this.#previous);
+    } catch (error) {
+      rmSync(next, { force: true });
+      throw error;
+    }
+  }
+
   [Symbol.dispose](): void {
     this.#database.close();
   }
@@ -117,7 +146,31 @@ export class StateStore implements Disposable {
 
 class BadState extends Error {}
 
+/** @returns Why the content is no good. @throws {UserError} When it is not the content that is at fault. */
+function whyUnusable(cause: unknown, folder: string, known: boolean): string {
+  const why = (cause as Error).message;
+  if (/locked|busy/i.test(why))
+    throw new UserError(`Cannot use the state in "${folder}": another tokentail is running on it`, { cause });
+  if (!known || !(cause instanceof BadState || /not a database|malformed|corrupt|unsupported file format/i.test(why)))
+    throw new UserError(`Cannot open the state in "${folder}": ${why}`, { cause });
+  return why;
+}
+
+function moveAside(file: string): string {
+  const setAside = `${file}.unreadable-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  renameSync(file, setAside);
+  for (const side of ["-wal", "-shm"]) if (existsSync(file + side)) renameSync(file + side, setAside + side);
+  return setAside;
+}
+
+/** An empty file is what a full disk leaves of one: SQLite would take it for a new database. */
+function isEmptied(file: string): boolean {
+  const size = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? -1;
+  return size(file) === 0 && size(`${file}-wal`) <= 0;
+}
+
 function connect(file: string): DatabaseSync {
+  if (isEmptied(file)) throw new BadState("it is empty");
   const database = new DatabaseSync(file, { timeout: 200 });
   try {
     // the lock is held for life: a second daemon on the same state would count every line twice
