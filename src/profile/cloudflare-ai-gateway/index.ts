@@ -8,6 +8,7 @@ export const cloudflareAiGateway: Profile = {
   title: "Cloudflare AI Gateway",
   upstream: "Cloudflare API documentation, ai-gateway logs (fields; one object a line is an assumption)",
   jsonKeys: ["tokens_in"],
+  firstCharacters: "",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: ["HTTP status", "e2e", "tokens in", "tokens out", "cost", "cache hits", "fallbacks", "errors"],

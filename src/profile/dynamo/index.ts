@@ -11,6 +11,7 @@ export const dynamo: Profile = {
   upstream:
     "ai-dynamo/dynamo lib/llm/src/http/service/metrics.rs at 0014908a, lib/runtime/src/logging.rs at 003174ad, docs/observability/logging.md at 000f10e5",
   jsonKeys: ["target", "schema"],
+  firstCharacters: "0123456789",
   rank: "specific",
   // arrivals show in the log, but not in request traces
   tells: ["finished", "failed", "aborted"],

@@ -11,6 +11,7 @@ export const envoyAiGateway: Profile = {
   title: "Envoy AI Gateway",
   upstream: "envoyproxy/ai-gateway examples/access-log, internal/extproc at c217da8a5",
   jsonKeys: ["response_code"],
+  firstCharacters: "[",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: [
@@ -46,6 +47,7 @@ export const envoy: Profile = {
   title: "Envoy proxy",
   upstream: "envoyproxy/envoy access log default format; istio/istio mesh default format",
   jsonKeys: ["response_code"],
+  firstCharacters: "[2",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: ["HTTP status", "e2e", "ttfb", "errors"],

@@ -9,6 +9,7 @@ export const higress: Profile = {
   title: "Higress (ai-proxy, ai-statistics)",
   upstream: "higress-group/higress helm/core/templates/configmap.yaml, plugins/wasm-go/extensions at 8e4041c9b",
   jsonKeys: ["ai_log"],
+  firstCharacters: "2{",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: ["HTTP status", "e2e", "ttft", "upstream_llm", "tokens in", "tokens out", "errors"],

@@ -8,6 +8,7 @@ export const kong: Profile = {
   title: "Kong AI proxy",
   upstream: "Kong/kong kong/pdk/log.lua, kong/llm/plugin/observability.lua at 22246ef28c; ai-proxy of 3.6–3.9",
   jsonKeys: ["latencies"],
+  firstCharacters: "",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: ["HTTP status", "e2e", "upstream_llm", "tokens in", "tokens out", "cost", "retries", "errors"],

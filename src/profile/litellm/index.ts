@@ -33,6 +33,7 @@ export const litellmJson: Profile = {
   title: "LiteLLM proxy, JSON log",
   upstream: "BerriAI/litellm litellm/_logging.py JsonFormatter at 01191be4; older shapes before PR 19705",
   jsonKeys: ["message"],
+  firstCharacters: "",
   rank: "specific",
   tells: ["finished", "failed"],
   figures: ["HTTP status", "retries", "fallbacks", "errors", "e2e", "ttft", "tokens in", "tokens out", "cost"],
@@ -54,6 +55,7 @@ export const litellmSlp: Profile = {
   title: "LiteLLM payloads (StandardLoggingPayload, SpendLogs)",
   upstream: "BerriAI/litellm types/utils.py, litellm_core_utils/litellm_logging.py",
   jsonKeys: ["call_type"],
+  firstCharacters: " {",
   rank: "specific",
   tells: ["finished", "failed"],
   figures: [

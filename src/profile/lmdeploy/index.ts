@@ -8,6 +8,7 @@ export const lmdeploy: Profile = {
   title: "LMDeploy",
   upstream: "lmdeploy serve/core/async_engine.py, metrics/loggers.py, utils.py at 1263d5cd (0.16) and versions of 2025",
   jsonKeys: [],
+  firstCharacters: "[0123456789",
   rank: "specific",
   tells: ["received", "finished", "failed", "aborted"],
   figures: [

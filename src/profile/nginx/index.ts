@@ -2,7 +2,7 @@ import type { Line } from "../../model/line.ts";
 import type { Profile } from "../profile.ts";
 import { startsCombined } from "./combined.ts";
 import { startsError } from "./error-log.ts";
-import { objectIn } from "./json.ts";
+import { objectIn, VARIABLES } from "./json.ts";
 import { NginxParser } from "./parse.ts";
 
 /** nginx in front of an OpenAI-compatible API: access log as JSON, combined or ingress-nginx's, and error log. */
@@ -10,7 +10,7 @@ export const nginx: Profile = {
   name: "nginx",
   title: "nginx",
   upstream: "output of nginx 1.22.1; ngx_http_log_module, ngx_http_upstream_module; ingress-nginx log-format-upstream",
-  jsonKeys: ["status", "status_code", "response_status", "http_status"],
+  jsonKeys: VARIABLES,
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: ["HTTP status", "e2e", "ttfb", "retries", "errors"],

@@ -35,6 +35,8 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   connection_requests: 1,
   ssl_protocol: 1,
 };
+/** Variables of which a line of nginx holds some. */
+export const VARIABLES: readonly string[] = Object.keys(WEIGHTS);
 /** A line is nginx's from this weight on. */
 const ENOUGH = 4;
 

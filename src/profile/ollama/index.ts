@@ -11,6 +11,7 @@ export const ollama: Profile = {
   upstream:
     "ollama/ollama server/routes.go, server/sched.go, llm/server.go, llm/llama_server.go at fb307609 (2026-08, 0.33-rc); gin-gonic/gin logger.go v1.10.0, dcaa4296",
   jsonKeys: [],
+  firstCharacters: "[t",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: [

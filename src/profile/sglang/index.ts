@@ -16,6 +16,7 @@ export const sglang: Profile = {
   upstream:
     "sglang srt/managers/scheduler_metrics_mixin.py, srt/utils/request_logger.py, srt/managers/io_struct.py at 013a199bc (0.5.9), cd10654e7 (2024-08)",
   jsonKeys: ["event"],
+  firstCharacters: "[RF",
   rank: "specific",
   // whether arrivals are logged shows when the first one is
   tells: ["finished", "aborted"],

@@ -10,6 +10,7 @@ export const tei: Profile = {
   title: "Hugging Face text-embeddings-inference",
   upstream: "text-embeddings-inference router/src/http/server.rs, core/src/infer.rs at 0d124dc (1.9.3)",
   jsonKeys: TRACING_JSON_KEYS,
+  firstCharacters: "0123456789",
   rank: "specific",
   tells: ["finished"],
   figures: ["e2e", "queue", "tokenization", "inference", "failures"],

@@ -11,6 +11,7 @@ export const tgi: Profile = {
   upstream:
     "text-generation-inference router/src/server.rs, router/src/logging.rs, launcher/src/main.rs at db931fcf (3.3.7)",
   jsonKeys: TRACING_JSON_KEYS,
+  firstCharacters: "0123456789",
   rank: "specific",
   tells: ["finished", "failed"],
   figures: ["e2e", "queue", "validation", "inference", "tpot", "tokens out (estimated)", "failures"],

@@ -10,6 +10,7 @@ export const triton: Profile = {
   upstream:
     "triton-inference-server common/src/logging.cc, server/src/http_server.cc at e1db8a60, core at 73aad7c3 (26.09)",
   jsonKeys: [],
+  firstCharacters: "IWEFDV0123456789",
   rank: "specific",
   tells: [],
   figures: ["requests received (with --log-verbose=1)", "failures"],

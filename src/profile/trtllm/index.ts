@@ -10,6 +10,7 @@ export const trtllm: Profile = {
   title: "TensorRT-LLM",
   upstream: "tensorrt_llm _torch/pyexecutor/py_executor.py at 00043967 (mid-2026), logger.py at 027cd518",
   jsonKeys: [],
+  firstCharacters: "[",
   rank: "specific",
   tells: [],
   figures: [

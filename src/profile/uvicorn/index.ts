@@ -10,6 +10,7 @@ export const uvicorn: Profile = {
   title: "uvicorn access log",
   upstream: "encode/uvicorn logging.py, protocols/http/httptools_impl.py at e6c7ce79",
   jsonKeys: [],
+  firstCharacters: "IWECD",
   rank: "shared",
   tells: [],
   figures: ["HTTP status"],

@@ -20,6 +20,7 @@ export const vllmV1: Profile = {
   upstream:
     "vllm v1/metrics/loggers.py, v1/engine/async_llm.py, entrypoints/logger.py at 4ff865c38 (0.22), 177e55e3b (0.10.1)",
   jsonKeys: JSON_KEYS,
+  firstCharacters: "(DIWECF",
   rank: "specific",
   tells: ["received", "failed", "aborted"],
   figures: [
@@ -55,6 +56,7 @@ export const vllmV0: Profile = {
   title: "vLLM, V0 engine",
   upstream: "vllm engine/metrics.py, engine/async_llm_engine.py, core/scheduler.py at 9db713a1d (0.6.4)",
   jsonKeys: JSON_KEYS,
+  firstCharacters: "(DIWECF",
   rank: "specific",
   tells: ["received", "finished", "aborted"],
   figures: [
@@ -86,6 +88,7 @@ export const vllmRust: Profile = {
   title: "vLLM, Rust front end",
   upstream: "vllm-rs frontend (main, 2026-05)",
   jsonKeys: JSON_KEYS,
+  firstCharacters: "(",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: [

@@ -8,7 +8,7 @@ export const weaviate: Profile = {
   name: "weaviate",
   title: "Weaviate",
   upstream: "weaviate/weaviate at adcffc5432: logrus JSON and text, adapters/repos/db/helpers/slow_queries.go",
-  jsonKeys: ["msg"],
+  jsonKeys: ["build_wv_version", "build_git_commit", "build_image_tag", "collection", "action"],
   firstCharacters: "tl",
   rank: "specific",
   tells: [],

@@ -9,6 +9,7 @@ export const xinference: Profile = {
   title: "Xinference",
   upstream: "xinference deploy/utils.py, model/llm/vllm/core.py at 7ecec16b (3.2.1) and v1.5.0",
   jsonKeys: ["@timestamp"],
+  firstCharacters: "0123456789",
   rank: "specific",
   tells: ["finished", "failed"],
   figures: ["tokens in", "tokens out", "finish reason", "e2e (since 2026-05, at level DEBUG)", "failures"],
