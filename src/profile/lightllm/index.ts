@@ -9,7 +9,7 @@ export const lightllm: Profile = {
   title: "LightLLM",
   upstream: "lightllm server/httpserver/manager.py at fc72ffab (2025-07), utils/log_utils.py at 04c56fb3",
   jsonKeys: [],
-  firstCharacters: "(DIWECF",
+  firstCharacters: "DIWECF",
   rank: "specific",
   tells: ["received", "finished", "failed", "aborted"],
   figures: ["e2e", "ttft", "time per output token", "tokens in", "cached tokens", "tokens out", "failures"],

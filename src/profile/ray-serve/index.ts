@@ -10,6 +10,7 @@ export const rayServe: Profile = {
   title: "Ray Serve",
   upstream: "ray serve/_private/logging_utils.py, serve/_private/constants.py at 05d92bf7 (2.5x) and 2.9",
   jsonKeys: ["deployment", "component_name"],
+  firstCharacters: "(DIWEC",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: ["e2e (the whole stream)", "HTTP status", "replica rejections", "failures"],

@@ -14,13 +14,13 @@ function recordOf(line: Line): VllmLine | undefined {
   return json === undefined ? parseVllmLine(line.text) : parseVllmJson(json)?.line;
 }
 
+// no firstCharacters in the three profiles: VLLM_LOGGING_PREFIX may put any character in front
 export const vllmV1: Profile = {
   name: "vllm-v1",
   title: "vLLM, V1 engine",
   upstream:
     "vllm v1/metrics/loggers.py, v1/engine/async_llm.py, entrypoints/logger.py at 4ff865c38 (0.22), 177e55e3b (0.10.1)",
   jsonKeys: JSON_KEYS,
-  firstCharacters: "(DIWECF",
   rank: "specific",
   tells: ["received", "failed", "aborted"],
   figures: [
@@ -56,7 +56,6 @@ export const vllmV0: Profile = {
   title: "vLLM, V0 engine",
   upstream: "vllm engine/metrics.py, engine/async_llm_engine.py, core/scheduler.py at 9db713a1d (0.6.4)",
   jsonKeys: JSON_KEYS,
-  firstCharacters: "(DIWECF",
   rank: "specific",
   tells: ["received", "finished", "aborted"],
   figures: [
@@ -88,7 +87,6 @@ export const vllmRust: Profile = {
   title: "vLLM, Rust front end",
   upstream: "vllm-rs frontend (main, 2026-05)",
   jsonKeys: JSON_KEYS,
-  firstCharacters: "(",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: [

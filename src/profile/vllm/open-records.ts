@@ -65,41 +65,41 @@ export function joinPhysicalLine(
   },
   emit: EmitFailure,
 ): boolean {
-  let process = state.processes.get(line.process);
-  if (process === undefined) {
-    process = {
+  let known = state.processes.get(line.process);
+  if (known === undefined) {
+    known = {
       key: "",
       carriageReturn: false,
       ignored: false,
       readMs: line.readMs,
       block: newFailureBlock(),
     };
-    const dropped = putBounded(state.processes, line.process, process, MAX_PROCESSES);
+    const dropped = putBounded(state.processes, line.process, known, MAX_PROCESSES);
     if (dropped !== undefined) closeFailure(dropped.block, emit);
   }
-  const sameKey = line.key !== "" && process.key === line.key;
-  const goesOn = sameKey && sameRecord(state, process, line.message);
-  if (process.carriageReturn && !sameKey && line.key !== "") state.carriageReturns = "useless";
+  const sameKey = line.key !== "" && known.key === line.key;
+  const goesOn = sameKey && sameRecord(state, known, line.message);
+  if (known.carriageReturn && !sameKey && line.key !== "") state.carriageReturns = "useless";
   else if (line.carriageReturn && state.carriageReturns === "unknown") state.carriageReturns = "marks";
-  process.carriageReturn = line.carriageReturn;
-  process.readMs = line.readMs;
+  known.carriageReturn = line.carriageReturn;
+  known.readMs = line.readMs;
   if (goesOn) {
-    const open = process.block.open !== undefined;
-    addToFailure(process.block, line.message, emit);
+    const open = known.block.open !== undefined;
+    addToFailure(known.block, line.message, emit);
     // it outgrew its bound: the rest of the record is no other failure
-    if (open && process.block.open === undefined) process.ignored = true;
+    if (open && known.block.open === undefined) known.ignored = true;
     return true;
   }
-  process.key = line.key;
-  process.ignored = false;
-  closeFailure(process.block, emit);
+  known.key = line.key;
+  known.ignored = false;
+  closeFailure(known.block, emit);
   return false;
 }
 
-function sameRecord(state: OpenRecordsState, process: ProcessState, message: string): boolean {
-  if (state.carriageReturns === "marks") return process.carriageReturn;
-  if (process.ignored) return true;
-  const { open } = process.block;
+function sameRecord(state: OpenRecordsState, known: ProcessState, message: string): boolean {
+  if (state.carriageReturns === "marks") return known.carriageReturn;
+  if (known.ignored) return true;
+  const { open } = known.block;
   if (open === undefined) return false;
   if (looksLikeContinuation(message)) return true;
   // another record of the same place begins with the same words
