@@ -11,6 +11,8 @@ export const nginx: Profile = {
   title: "nginx",
   upstream: "output of nginx 1.22.1; ngx_http_log_module, ngx_http_upstream_module; ingress-nginx log-format-upstream",
   jsonKeys: VARIABLES,
+  // a year, an address, `unix:` for a socket, or an object whose escapes are no JSON
+  firstCharacters: "{0123456789abcdefABCDEF:[u-",
   rank: "specific",
   tells: ["finished", "failed", "aborted"],
   figures: ["HTTP status", "e2e", "ttfb", "retries", "errors"],

@@ -64,6 +64,9 @@ const FILES = new Set([
 
 export function isOllamaSlog(text: string): boolean {
   if (!text.startsWith("time=")) return false;
+  // `time=… level=… source=…`: Go's text handler writes in this order, most others put no source there
+  const level = text.indexOf(" level=", 20);
+  if (level < 0 || level > 50 || !text.startsWith("source=", text.indexOf(" ", level + 7) + 1)) return false;
   const head = HEAD.exec(text);
   return head !== null && FILES.has(head[3] ?? "");
 }
