@@ -50,6 +50,7 @@ function stats(message: string, reading: Reading): void {
   if (found === undefined) return;
   reading.emit(found.gauges);
   for (const estimate of found.estimates) reading.emit(estimate);
+  for (let refused = 0; refused < found.refused; refused++) reading.reject("not-a-number");
   const { preemptions = 0 } = found;
   if (preemptions > 0) count("preemptions", preemptions, reading);
 }

@@ -97,14 +97,20 @@ export function joinPhysicalLine(
 }
 
 function sameRecord(state: OpenRecordsState, known: ProcessState, message: string): boolean {
-  if (state.carriageReturns === "marks") return known.carriageReturn;
-  if (known.ignored) return true;
+  const marked = state.carriageReturns === "marks";
+  if (marked && known.carriageReturn) return true;
+  if (known.ignored) return !marked;
   const { open } = known.block;
   if (open === undefined) return false;
+  // a runtime that splits long lines loses their carriage return: inside a traceback the text decides
+  if (marked) return looksLikeContinuation(message) && (isInside(open.lines.at(-1) ?? "") || !/^\w/.test(message));
   if (looksLikeContinuation(message)) return true;
   // another record of the same place begins with the same words
   return message.slice(0, SAME_START) !== (open.lines[0] ?? "").slice(0, SAME_START);
 }
+
+/** True for a line of a traceback after which the exception has yet to come. */
+const isInside = (text: string): boolean => /^\s|^Traceback /.test(text);
 
 /** Opens a failure with the line just given to {@link joinPhysicalLine}. */
 export function openRecord(state: OpenRecordsState, process: string, head: FailureRecord, emit: EmitFailure): void {
@@ -131,7 +137,13 @@ export function continueBare(
   emit: EmitFailure,
 ): boolean {
   const known = state.processes.get(process ?? state.latest);
-  return known !== undefined && continueFailure(known.block, text, emit);
+  if (known === undefined) return false;
+  if (known.key !== "" && state.carriageReturns === "marks" && !known.carriageReturn) {
+    // a logged record says itself where it ends
+    closeFailure(known.block, emit);
+    return false;
+  }
+  return continueFailure(known.block, text, emit);
 }
 
 /** Emits records that have been silent too long; all when `final`. */

@@ -12,6 +12,8 @@ import { likelier, writerOf } from "./writer.ts";
 
 /** Columns of level, colon and padding in front of uvicorn's message. */
 const ACCESS_COLUMNS = 10;
+/** Of an exception that nobody caught or that was printed, not logged. */
+const TRACEBACK = "Traceback (most recent call last):";
 
 /** Reads vLLM V1, V0 and the Rust front end: one grammar of prefixes, messages told apart by their words. */
 export class VllmParser implements Parser {
@@ -37,7 +39,10 @@ export class VllmParser implements Parser {
     if (parsed === undefined) {
       // lines with a process part are claimed; bare ones may be the rest of a traceback
       if (text.charCodeAt(0) === 123 || parseProcessLine(text) !== undefined) return false;
-      return continueBare(this.state.records, undefined, text, this.#context.emit);
+      if (continueBare(this.state.records, undefined, text, this.#context.emit)) return true;
+      if (!this.state.sure || !text.startsWith(TRACEBACK)) return false;
+      this.#begin("", text, line);
+      return true;
     }
     if (!this.state.sure || this.#engine === "rust") return false;
     if (likelier(parsed) === this.#engine || writerOf(parsed) !== "either") return false;
@@ -83,9 +88,15 @@ export class VllmParser implements Parser {
     }
     const error = message.startsWith("ERROR:") || message.startsWith("CRITICAL:");
     if (!error && continueBare(records, process, message, emit)) return;
-    if (!error && !message.startsWith("Traceback (most recent call last):")) return;
-    joinPhysicalLine(records, { process, key: "", message, carriageReturn: false, readMs: line.readMs }, emit);
-    openTrouble(process, error ? message.slice(ACCESS_COLUMNS) : message, this.#reading(line.timeMs));
+    if (error || message.startsWith(TRACEBACK))
+      this.#begin(process, error ? message.slice(ACCESS_COLUMNS) : message, line);
+  }
+
+  /** A failure that was printed outside of logging. */
+  #begin(process: string, text: string, line: Line): void {
+    const physical = { process, key: "", message: text, carriageReturn: false, readMs: line.readMs };
+    joinPhysicalLine(this.state.records, physical, this.#context.emit);
+    openTrouble(process, text, this.#reading(line.timeMs));
   }
 
   #message(parsed: VllmLine, timeMs: number): void {
@@ -106,6 +117,7 @@ export class VllmParser implements Parser {
   }
 
   #reading(timeMs: number): Reading {
-    return { state: this.state, engine: this.#engine, timeMs, emit: this.#context.emit };
+    const { emit, reject } = this.#context;
+    return { state: this.state, engine: this.#engine, timeMs, emit, reject };
   }
 }

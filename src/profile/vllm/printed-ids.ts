@@ -30,6 +30,8 @@ export function countIds(text: string, at: number): PrintedIds | undefined {
 }
 
 const IDS_KEY = ", prompt_token_ids: ";
+/** Until 2024. */
+const OLD_IDS_KEY = ", prompt token ids: ";
 const PROMPT_KEY = ": prompt: ";
 
 /**
@@ -40,11 +42,15 @@ const PROMPT_KEY = ": prompt: ";
  */
 export function promptTokens(message: string, maxLogLength: number | undefined): number | undefined {
   const promptAt = message.indexOf(PROMPT_KEY);
-  const at = message.lastIndexOf(IDS_KEY);
+  // both keys are equally long
+  const at = Math.max(message.lastIndexOf(IDS_KEY), message.lastIndexOf(OLD_IDS_KEY));
   // lines that print no prompt print no ids: what looks like some is a stop string
   if (promptAt < 0 || at < promptAt) return undefined;
   const ids = countIds(message, at + IDS_KEY.length);
-  if (ids === undefined || message.charCodeAt(ids.end) !== COMMA) return undefined;
+  if (ids === undefined) return undefined;
+  // another field follows, or the sentence ends
+  const next = message.charCodeAt(ids.end);
+  if (next !== COMMA && !(next === 46 && ids.end === message.length - 1)) return undefined;
   if (maxLogLength !== undefined && ids.count >= maxLogLength) return undefined;
   return ids.count;
 }

@@ -1,4 +1,4 @@
-import { type FailureRecord, type LogRecord, RequestRecord } from "../../model/record.ts";
+import { type FailureRecord, type LogRecord, type RejectReason, RequestRecord } from "../../model/record.ts";
 import { newOpenRecords, type OpenRecordsState } from "./open-records.ts";
 import type { RequestEnds } from "./request-ends.ts";
 
@@ -41,6 +41,7 @@ export interface Reading {
   readonly engine: Engine;
   readonly timeMs: number;
   emit(record: LogRecord): void;
+  reject(reason: RejectReason): void;
 }
 
 export function newFailure(reading: Reading, text: string, more: Partial<FailureRecord> = {}): FailureRecord {

@@ -6,6 +6,8 @@ export interface EngineStats {
   readonly estimates: readonly EstimateRecord[];
   /** Preemptions of the interval, where the line has them. */
   readonly preemptions: number | undefined;
+  /** Known figures that are no numbers. */
+  readonly refused: number;
 }
 
 const HEAD = /^(?:Engine (\d+): |\d+ Engines Aggregated: )?(?=Avg prompt t)/;
@@ -50,12 +52,14 @@ export function parseStats(message: string, timeMs: number, computedPrompt: bool
   const values: Partial<Record<GaugeName, number>> = {};
   let preemptions: number | undefined;
   let v0 = false;
+  let refused = 0;
   for (const [, key = "", figure = ""] of message.slice(head[0].length, MAX_CHARS).matchAll(PAIR)) {
     const value = Number(figure);
-    if (!Number.isFinite(value)) continue;
     const percent = PERCENT[key];
     const plain = PLAIN[key];
-    if (percent !== undefined) values[percent] = ratio(value);
+    if (!Number.isFinite(value)) {
+      if (percent !== undefined || plain !== undefined) refused++;
+    } else if (percent !== undefined) values[percent] = ratio(value);
     else if (plain !== undefined) {
       values[plain] = value;
       if (plain === "swapped") v0 = true;
@@ -72,7 +76,7 @@ export function parseStats(message: string, timeMs: number, computedPrompt: bool
   };
   estimate(v0 || !computedPrompt ? "prompt" : "prompt_computed", prompt);
   estimate("generation", generation);
-  return { gauges: { kind: "gauges", timeMs, engine: head[1], values }, estimates, preemptions };
+  return { gauges: { kind: "gauges", timeMs, engine: head[1], values }, estimates, preemptions, refused };
 }
 
 const V0_HIT_RATE = /^Prefix cache hit rate: GPU: ([\d.]+)%, CPU: /;

@@ -232,6 +232,20 @@ describe("vllm statistics", () => {
     expect(readLog(`${line}\n`).report["counters"]).toEqual(counters);
   });
 
+  test("figures that are none are refused and counted, the others kept", () => {
+    const { report, rejected } = readLog(
+      `${V1} [loggers.py:271] Engine 000: ${STATS.replace("12.5%", "nan%").replace("42.7", "nan")}\n`,
+    );
+    expect(rejected).toEqual(["not-a-number", "not-a-number"]);
+    expect(report["gauges_last"]).toEqual({
+      prompt_tokens_per_s: 131.4,
+      running: 2,
+      waiting: 1,
+      kv_cache_usage_ratio: 0.013,
+    });
+    expect(report["tokens_estimated"]).toEqual({ prompt_computed: 1314 });
+  });
+
   test("V0 preemptions are the printed total, and start again with the engine", () => {
     const line = (total: number): string =>
       `WARNING 11-25 13:03:31 scheduler.py:1536] Sequence group chat-3 is preempted by PreemptionMode.RECOMPUTE mode because there is not enough KV cache space. total_num_cumulative_preemption=${total}\n`;
@@ -331,6 +345,11 @@ describe("vllm requests", () => {
       message:
         "Received request a: prompt: 'Hi', sampling_params: SamplingParams(n=1), prompt_token_ids: [1], lora_request: None.",
       tokens: 1,
+    },
+    {
+      name: "2023: other words for the ids",
+      message: "Received request a: prompt: 'Hi', sampling params: SamplingParams(n=1), prompt token ids: [1, 2].",
+      tokens: 2,
     },
     {
       name: "a line that was cut within the list",
@@ -497,6 +516,24 @@ describe("vllm failures", () => {
         .map((text) => `(APIServer pid=1) ${text}`)
         .join("\n"),
       texts: [["Exception in ASGI application", ...TRACEBACK].join("\n")],
+    },
+    {
+      name: "a traceback printed after a logged record that has ended is a record of its own",
+      log: [
+        ...record.slice(0, -1).map((text) => `${worker(1, text)}\r`),
+        worker(1, record.at(-1) ?? ""),
+        "(Worker_TP1 pid=1) Process Worker_TP1:",
+        ...TRACEBACK.map((text) => `(Worker_TP1 pid=1) ${text}`),
+      ].join("\n"),
+      texts: [record.join("\n"), TRACEBACK.join("\n")],
+    },
+    {
+      name: "a start-up crash without any prefix",
+      log: [
+        "INFO 11-25 13:02:20 llm_engine.py:249] Initializing an LLM engine (v0.6.4) with config: model='m'",
+        ...TRACEBACK,
+      ].join("\n"),
+      texts: [TRACEBACK.join("\n")],
     },
     {
       name: "bare lines go on with the last failure",
