@@ -2,7 +2,8 @@ import { lastFrame, passHead, trimEnd } from "./line-trim.ts";
 
 /**
  * Called with one physical line, line end removed: `bytes[start..end)`, the offset of its first byte, and how many of its
- * bytes the size limit cut off. The bytes are valid during the call only.
+ * bytes the size limit cut off. The bytes are valid during the call only. `bytes[end]` is the first byte of the line end
+ * (`\r` or `\n`) if nothing was cut off and the line has one.
  */
 export type OnPhysicalLine = (bytes: Buffer, start: number, end: number, offset: number, cutBytes: number) => void;
 
@@ -174,6 +175,8 @@ export class LineSplitter {
     const cutBytes = this.#cutBytes;
     const offset = this.#contentOffset;
     this.#forget();
+    // as in a chunk, the byte behind the line is its end and not what a longer line left there
+    if (length < hold.length) hold[length] = 10;
     this.#emit(hold, 0, length, offset, cutBytes);
   }
 

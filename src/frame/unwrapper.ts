@@ -110,6 +110,7 @@ export class Unwrapper {
     line.readMs = readMs;
     line.origin = undefined;
     line.cut = cutBytes > 0;
+    line.endsInReturn = cutBytes === 0 && bytes[end] === 13;
     this.#primed = false;
     this.#suspect = suspect;
     this.#nest = 0;
@@ -128,14 +129,18 @@ export class Unwrapper {
     this.#again(Number.NaN, undefined);
     this.#suspect = suspect;
     const from = contentStart(bytes, start, end);
-    this.#peel(bytes, from, trimEnd(bytes, from, end), 0);
+    const stop = trimEnd(bytes, from, end);
+    line.endsInReturn = stop < end;
+    this.#peel(bytes, from, stop, 0);
   }
 
   flush(nowMs: number): void {
+    this.#line.endsInReturn = false;
     if (this.#parts.size > 0) for (const part of this.#parts.expired(nowMs)) this.#release(part);
   }
 
   end(): void {
+    this.#line.endsInReturn = false;
     for (const part of this.#parts.all()) this.#release(part);
     this.#nest = 0;
     if (this.#journal.state.open) this.#entry(this.#journal.take(), Wrapper.journaldExport);
@@ -339,6 +344,7 @@ export class Unwrapper {
 
   #docker(entry: DockerEntry, cut: boolean): void {
     const { log, stream } = entry;
+    this.#line.endsInReturn = false;
     if (!Number.isNaN(entry.timeMs)) this.#line.timeMs = entry.timeMs;
     this.#line.cut = cut || !entry.whole;
     const goesOn = !log.endsWith("\n");
@@ -366,6 +372,7 @@ export class Unwrapper {
     for (const message of entry.messages) {
       this.#again(timeMs, origin);
       this.#nest = outer;
+      line.endsInReturn = false;
       if (entry.join !== undefined && (entry.join.goesOn || this.#parts.size > 0)) {
         const piece = typeof message === "string" ? Buffer.from(message) : message;
         if (this.#part(wrapper, entry.join.key, piece, entry.join.goesOn)) continue;
@@ -419,7 +426,9 @@ export class Unwrapper {
     this.#primed = false;
     if (bytes.indexOf(10) < 0) {
       const from = contentStart(bytes, 0, bytes.length);
-      this.#peel(bytes, from, trimEnd(bytes, from, bytes.length), nest);
+      const stop = trimEnd(bytes, from, bytes.length);
+      if (stop < bytes.length) this.#line.endsInReturn = true;
+      this.#peel(bytes, from, stop, nest);
       return;
     }
     if (bytes[0] === 0x7b && this.#prime(bytes, 0, bytes.length).json !== undefined) {
@@ -436,7 +445,9 @@ export class Unwrapper {
       const from = contentStart(bytes, start, end);
       this.#again(timeMs, origin);
       this.#suspect = true;
-      this.#peel(bytes, from, trimEnd(bytes, from, end), nest);
+      const trimmed = trimEnd(bytes, from, end);
+      this.#line.endsInReturn = trimmed < end;
+      this.#peel(bytes, from, trimmed, nest);
       start = end + 1;
     }
   }
@@ -444,6 +455,7 @@ export class Unwrapper {
   /** A message in text, whose bytes are accounted for. */
   #text(text: string, nest: number): void {
     this.#suspect = false;
+    this.#line.endsInReturn = false;
     if (text.includes("\n")) {
       if (text.charCodeAt(0) === 0x7b) {
         this.#line.setText(text);

@@ -22,6 +22,8 @@ export class Line {
   origin: string | undefined = undefined;
   /** True when the framer cut this line at its size limit. */
   cut = false;
+  /** A carriage return stood before the line end; it is not in the text. Some writers (vLLM) tell by it that a record goes on. */
+  endsInReturn = false;
   #text: string | undefined = undefined;
   #json: JsonObject | null | undefined = undefined;
 

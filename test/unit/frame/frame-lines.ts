@@ -10,6 +10,8 @@ export interface Framed {
   readonly time: string;
   readonly origin: string | undefined;
   readonly cut: boolean;
+  /** Present when the line ended in a carriage return. */
+  readonly returned?: true;
 }
 
 export interface FrameOptions {
@@ -26,9 +28,9 @@ export function newFramer(out: Framed[], options: FrameOptions = {}): Framer {
   return new Framer({
     maxLineBytes: options.maxLineBytes ?? 1024 * 1024,
     zone: options.zone ?? UTC,
-    onLine: ({ text, timeMs, origin, cut }) => {
+    onLine: ({ text, timeMs, origin, cut, endsInReturn }) => {
       const time = Number.isNaN(timeMs) ? "-" : new Date(timeMs).toISOString();
-      out.push({ text, time, origin, cut });
+      out.push({ text, time, origin, cut, ...(endsInReturn ? { returned: true } : {}) });
     },
   });
 }

@@ -84,6 +84,28 @@ test("a line cut at the limit says so, and is a line of its wrapper still", () =
   expect([framer.overlong, framer.skippedBytes]).toEqual([1, 140]);
 });
 
+test.for([
+  { name: "plain", log: "a\r\nb\n" },
+  { name: "CRI", log: `${T} stdout F a\r\n${T} stdout F b\n` },
+  { name: "CRI in parts", log: `${T} stdout P a\n${T} stdout F \r\n${T} stdout P b\n${T} stdout F \n` },
+  {
+    name: "docker-json",
+    log: ["a\r\n", "b\n"].map((log) => JSON.stringify({ log, stream: "stdout", time: T })).join("\n"),
+  },
+  { name: "journald json", log: '{"__CURSOR":"1","MESSAGE":"a\\r"}\r\n{"__CURSOR":"1","MESSAGE":"b"}\r\n' },
+  { name: "journald json, lines in one", log: '{"__CURSOR":"1","MESSAGE":"a\\r\\nb"}\n' },
+  { name: "syslog, escaped", log: "Oct  9 08:53:20 h a[1]: a#015#012b\n" },
+])("a carriage return before the line end is told, and is no text: $name", ({ log }) => {
+  const seen = (cuts: readonly number[]): unknown =>
+    frame(log, { cuts }).lines.map(({ text, returned = false }) => [text, returned]);
+  for (let cut = 0; cut < log.length; cut++) {
+    expect(seen([cut])).toEqual([
+      ["a", true],
+      ["b", false],
+    ]);
+  }
+});
+
 test("physical lines are counted, whatever carries them", () => {
   expect(frame("__CURSOR=1\nMESSAGE=x\n\n").framer.lines).toBe(3);
   expect(frame(`${T} stdout P x\n${T} stdout F y\n`).framer.lines).toBe(2);
