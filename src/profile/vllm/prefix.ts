@@ -121,5 +121,5 @@ export function vllmTimeMs(parsed: VllmLine, line: Line, zone: ZoneOffset): numb
  * so that the next line goes on with it.
  */
 export function endsInCarriageReturn(line: Line): boolean {
-  return line.text.endsWith("\r") || line.bytes[line.end] === 13;
+  return line.endsInReturn;
 }
