@@ -91,7 +91,9 @@ export class LineRouter {
 
   /** The live memory of all open parsers, for a structured clone into a commit. */
   get state(): RouterState {
-    return [...this.#opened.values()].map(({ profile, lines, records, parser }) => ({
+    // least recent first, so that opening them in this order restores who is asked first
+    const others = [...this.#opened.values()].filter((opened) => !this.#continuing.includes(opened));
+    return [...others, ...this.#continuing.toReversed()].map(({ profile, lines, records, parser }) => ({
       name: profile.name,
       lines,
       records,
