@@ -88,8 +88,10 @@ export const vllmRust: Profile = {
   upstream: "vllm-rs frontend (main, 2026-05)",
   jsonKeys: JSON_KEYS,
   rank: "specific",
-  tells: ["finished", "failed", "aborted"],
+  // other ends are printed at a level or by a flag that may be off: none seen is not none
+  tells: ["failed"],
   figures: [
+    "requests finished and aborted (`--enable-log-requests`)",
     "tokens in",
     "tokens out",
     "finish reason",
@@ -100,7 +102,7 @@ export const vllmRust: Profile = {
     "tokens/s (estimate)",
     "failures",
   ],
-  cannotTell: ["TTFT, E2E, queue time and ITL.", "HTTP statuses: it writes no access lines."],
+  cannotTell: ["Requests received; TTFT, E2E, queue time and ITL.", "HTTP statuses: it writes no access lines."],
   claims(line: Line): boolean {
     const record = recordOf(line);
     if (record !== undefined) return writerOf(record) === "rust";

@@ -11,8 +11,16 @@ export const xinference: Profile = {
   jsonKeys: ["@timestamp"],
   firstCharacters: "0123456789",
   rank: "specific",
-  tells: ["finished", "failed"],
-  figures: ["tokens in", "tokens out", "finish reason", "e2e (since 2026-05, at level DEBUG)", "failures"],
+  // other ends are printed at a level or by a flag that may be off: none seen is not none
+  tells: ["failed"],
+  figures: [
+    "requests finished (since 2026-05 at level DEBUG)",
+    "tokens in",
+    "tokens out",
+    "finish reason",
+    "e2e (since 2026-05, at level DEBUG)",
+    "failures",
+  ],
   cannotTell: [
     "TTFT and queue time.",
     "E2E before May 2026: `elapsed time` of `Leave …` is whole seconds and, for a stream, ends when the generator exists.",

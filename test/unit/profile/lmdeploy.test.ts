@@ -51,7 +51,7 @@ describe("lmdeploy sessions", () => {
     {
       name: "error with its type",
       message: 'session 12 finished, ResponseType.INPUT_LENGTH_ERROR, reason "error"',
-      requests: { failed: 1, aborted: 0 },
+      requests: { failed: 1, aborted: null },
       causes: { context_length_exceeded: 1 },
     },
     {
@@ -63,7 +63,7 @@ describe("lmdeploy sessions", () => {
     {
       name: "cancelled by the engine",
       message: 'session 12 finished, reason "abort", input_tokens 18, output_tokens 3',
-      requests: { finished: 0, failed: 0, aborted: 1, by_finish_reason: {} },
+      requests: { finished: null, failed: 0, aborted: 1, by_finish_reason: {} },
       causes: { client_cancelled: 1 },
     },
     {
