@@ -7,12 +7,16 @@ export interface DockerEntry {
   readonly log: string;
   readonly stream: string;
   readonly timeMs: number;
-  /** False when the entry was torn by a crash and read as far as it goes. */
+  /** False when the text was torn by a crash and read as far as it goes. */
   readonly whole: boolean;
+  /** `entry`: a whole object, which proves what wrote it; `torn`: what a crash left of one; `unread`: neither, as it stands. */
+  readonly read: "entry" | "torn" | "unread";
 }
 
 const KEYS = new Set(["log", "stream", "attrs", "time"]);
 const OPENING = '{"log":"';
+/** Entries looked for in one damaged line; a crash tears one. */
+const MAX_TORN = 8;
 
 /** True for text that may be such an entry, by its first bytes alone. */
 export function looksLikeDockerJson(bytes: Buffer, quoteAt: number): boolean {
@@ -35,7 +39,7 @@ export function readDockerJson(json: JsonObject): DockerEntry | undefined {
     return undefined;
   if (attrs !== undefined && (typeof attrs !== "object" || attrs === null)) return undefined;
   const { timeMs } = parseIso(time, 0, UTC);
-  return Number.isNaN(timeMs) ? undefined : { log, stream, timeMs, whole: true };
+  return Number.isNaN(timeMs) ? undefined : { log, stream, timeMs, whole: true, read: "entry" };
 }
 
 /**
@@ -45,11 +49,10 @@ export function readDockerJson(json: JsonObject): DockerEntry | undefined {
 export function readTornDockerJson(text: string): DockerEntry[] {
   const entries: DockerEntry[] = [];
   let at = text.startsWith(OPENING) ? 0 : -1;
-  while (at >= 0) {
-    const next = text.indexOf(OPENING, at + OPENING.length);
+  for (let pieces = 1; at >= 0; pieces++) {
+    const next = pieces < MAX_TORN ? text.indexOf(OPENING, at + OPENING.length) : -1;
     const piece = text.slice(at, next < 0 ? undefined : next);
-    const entry = parseEntry(piece) ?? tornEntry(piece);
-    if (entry !== undefined) entries.push(entry);
+    entries.push(parseEntry(piece) ?? tornEntry(piece) ?? asItStands(piece));
     at = next;
   }
   return entries;
@@ -77,8 +80,12 @@ function tornEntry(piece: string): DockerEntry | undefined {
     const log = JSON.parse(`"${closed ? escaped : escaped.replace(/\\(?:u[0-9a-fA-F]{0,3})?$/, "")}"`) as string;
     // the newline that a torn entry had not come to: nothing will be joined to it
     const stream = TORN_STREAM.exec(rest)?.[1] ?? "stdout";
-    return { log: log.endsWith("\n") ? log : `${log}\n`, stream, timeMs: Number.NaN, whole: closed };
+    return { log: log.endsWith("\n") ? log : `${log}\n`, stream, timeMs: Number.NaN, whole: closed, read: "torn" };
   } catch {
     return undefined;
   }
+}
+
+function asItStands(piece: string): DockerEntry {
+  return { log: `${piece}\n`, stream: "stdout", timeMs: Number.NaN, whole: false, read: "unread" };
 }

@@ -326,8 +326,8 @@ export class Unwrapper {
     const entries = whole === undefined ? readTornDockerJson(text) : [whole];
     // half an object alone may be an application's
     if (
-      entries.length === 0 ||
-      (entries.length === 1 && whole === undefined && !this.#context.proven.has(Wrapper.dockerJson))
+      !entries.some(({ read }) => read === "entry") &&
+      !(entries.length > 0 && this.#context.proven.has(Wrapper.dockerJson))
     )
       return NOT_WRAPPED;
     if (this.#suspect) this.invalidBytes += countInvalidUtf8(bytes, at, end);
@@ -349,6 +349,12 @@ export class Unwrapper {
     this.#line.cut = cut || !entry.whole;
     const goesOn = !log.endsWith("\n");
     const text = goesOn ? log : log.slice(0, -1);
+    if (entry.read === "unread") {
+      this.#nest = nestIn(this.#nest, Wrapper.dockerJson);
+      this.#line.setText(text);
+      this.#deliver(false);
+      return;
+    }
     // chunks are rare: most entries never become bytes again
     if (goesOn || this.#parts.size > 0) {
       if (goesOn && log === "") return;

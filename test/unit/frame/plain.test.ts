@@ -82,20 +82,29 @@ test("no line takes long, whatever stands in it", () => {
     "2026-03-02T17:00:00.669000423Z ",
     '<14>1 - - - - - [a b="',
     '{"log":"',
-    "vllm-1  ",
+    '{"log":"a\\n","stream":"stdout","time":"2026-03-02T17:00:00Z"}',
+    "40 <14>1 - - - - - - x",
+    "vllm-1  | ",
     "Oct 09 08:53:20 ",
     "a-",
     "\\",
     "#012",
     " ",
+    "\r",
     "[pod/",
+    "\u001b]",
   ];
   for (const first of parts) {
     for (const again of parts) {
-      const log = Buffer.from(`${first}${again.repeat(100_000 / again.length)}\n`);
-      const started = performance.now();
-      frame(log);
-      expect(performance.now() - started).toBeLessThan(100);
+      const log = Buffer.from(`${first}${again.repeat(20_000 / again.length)}\n`);
+      const fastest = Math.min(
+        ...[1, 2, 3].map(() => {
+          const started = performance.now();
+          frame(log);
+          return performance.now() - started;
+        }),
+      );
+      expect(fastest, first + again).toBeLessThan(10);
     }
   }
 });

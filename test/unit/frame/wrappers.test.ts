@@ -178,6 +178,12 @@ test.for<Row>([
     frame: "docker-json",
   },
   {
+    name: "what cannot be read of a damaged line is delivered as it stands",
+    log: `${docker("a\n")}{"log":"b\\q","stream":"stdout"}\n`,
+    lines: ["a", '{"log":"b\\q","stream":"stdout"}'],
+    frame: "docker-json",
+  },
+  {
     name: "an open chunk is delivered at the end",
     log: docker("last words"),
     lines: ["last words"],
