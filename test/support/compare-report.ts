@@ -39,6 +39,7 @@ const CAUSES: Record<string, string[]> = {
   too_many_connections: ["db_pool_exhausted"],
   statement_timeout: ["upstream_timeout", "db_statement_timeout"],
   request_too_large: ["request_too_large", "invalid_request"],
+  internal: ["internal_error"],
   worker_timeout: ["upstream_timeout", "engine_hang_watchdog"],
 };
 
