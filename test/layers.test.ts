@@ -6,8 +6,9 @@ import { expect, test } from "vitest";
 const FLOORS = [
   ["core"],
   ["model"],
-  ["frame", "profile", "request", "metric", "failure", "baseline", "budget", "alert", "analysis", "simulate", "rule", "dashboard"],
-  ["pipeline"],
+  ["frame", "profile", "request", "metric", "failure", "baseline", "budget", "alert", "analysis", "simulate"],
+  ["pipeline", "rule"],
+  ["dashboard"],
   ["source", "store", "publish", "http"],
   ["config"],
   ["app"],
