@@ -11,6 +11,7 @@ import { type AlertRule, alertsOf, isAlert, type RuleFile } from "../../src/rule
 import { ruleFiles } from "../../src/rule/rule-files.ts";
 import { TempFolder } from "../support/cli.ts";
 import { installed } from "../support/processes.ts";
+import { metricsIn } from "../support/promql.ts";
 import { FLEET_CASES } from "./fleet-cases.ts";
 import { NODE_CASES } from "./node-cases.ts";
 import { OTHER_CASES } from "./other-cases.ts";
@@ -64,18 +65,6 @@ test("every metric in the rules is one of the catalogue, a recorded one, or Prom
   expect(named.length).toBeGreaterThan(150);
   expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([]);
 });
-
-/** Names of metrics in a PromQL expression: what is neither a label, a function, a keyword nor a string. */
-export function metricsIn(expr: string): string[] {
-  const bare = expr
-    .replace(/"(?:[^"\\]|\\.)*"/g, '""')
-    .replace(/\{[^}]*\}/g, "")
-    .replace(/\[[^\]]*\]/g, "")
-    .replace(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, "");
-  return [...bare.matchAll(/[a-zA-Z_:][a-zA-Z0-9_:]*(?!\s*\()(?![a-zA-Z0-9_:])/g)]
-    .map(([name]) => name)
-    .filter((name) => name.includes("_") || name === "up" || name === "ALERTS");
-}
 
 test("alerts keep the conventions", () => {
   const faults: string[] = [];
