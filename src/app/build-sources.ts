@@ -28,7 +28,7 @@ export function patternsOf(source: SourceConfig): string[] {
 /** The sources of a configuration, going on where an earlier run stood. Inodes and descriptors are shared by all. */
 export function buildSources(parts: SourceParts): Source[] {
   const { config, saved, continued, openSink, stdin, onFault } = parts;
-  const positions = [...saved.files].filter(([key]) => /^\d+:\d+$/.test(key)).map(([, position]) => position);
+  const positions = [...saved.files].filter(([key]) => /^\d+~*:\d+$/.test(key)).map(([, position]) => position);
   const known = continued ? new KnownPositions(positions as FilePosition[]) : undefined;
   const knownPatterns = new Set(saved.shared.get("patterns") as string[] | undefined);
   const claims = new Set<string>();

@@ -29,7 +29,8 @@ export function judgeNewFile(file: FileGeneration, original: FollowedPath | unde
   const liveSize = Number(fstatSync(liveFd, { bigint: true }).size);
   // its truncation is about to be noticed
   if (liveSize < live.offset) return "wait";
-  if (!oneBeginsOther(fd, size, liveFd, liveSize)) return "read";
+  const isSame = oneBeginsOther(fd, size, liveFd, liveSize) || copiedUpTo(fd, live.content()) !== undefined;
+  if (!isSame) return "read";
   file.suspected ??= { size: -1, sourceBytes: liveSize };
   if (file.suspected.size !== size) {
     file.suspected.size = size;

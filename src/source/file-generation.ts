@@ -47,11 +47,14 @@ export class FileGeneration {
   suspected: { size: number; readonly sourceBytes: number } | undefined = undefined;
   /** Size at the last look. */
   size = 0;
+  /** The last look at the name showed that there is nothing to read. */
+  nothingNew = false;
   /** Tailer time from which to look again whether anyone still writes it. */
   writerDueMs = 0;
   /** Names that lead to it, at the last look. */
   links = 1;
   readonly #context: GenerationContext;
+  readonly #ids: { readonly device: bigint; readonly inode: bigint };
   readonly #trail = new Trail();
   #offset = 0;
   #mtimeNs = -1n;
@@ -85,6 +88,9 @@ export class FileGeneration {
     this.grewMs = options.nowMs;
     this.judged = options.judged;
     this.#context = options.context;
+    this.#ids = { device: stat.dev, inode: stat.ino };
+    // an empty file has nothing that could be replaced
+    if (stat.size === 0n) this.#mtimeNs = stat.mtimeNs;
     if (resume !== undefined) {
       this.#offset = resume.offset;
       this.#head = resume.head;
@@ -95,6 +101,15 @@ export class FileGeneration {
 
   get key(): string {
     return positionKey(this);
+  }
+
+  isAt({ dev, ino }: BigIntStats): boolean {
+    return ino === this.#ids.inode && dev === this.#ids.device;
+  }
+
+  /** True when the file looks as it did when it had been read to its end. */
+  isAsLeft({ size, mtimeNs }: BigIntStats): boolean {
+    return mtimeNs === this.#mtimeNs && Number(size) === this.size && (this.#offset === this.size || this.#atPartial);
   }
 
   get offset(): number {
@@ -260,15 +275,19 @@ export class FileGeneration {
   /** Pushes the whole lines of `bytes`, or all of it when one line fills the buffer. @returns The bytes taken. */
   #take(bytes: Buffer, full: boolean, readMs: number): number {
     const newline = bytes.lastIndexOf(10);
-    if (newline < 0 && !full) {
-      if (this.#longLine === undefined) return 0;
-      // the rest of a long line: taken as it comes, so that it is never held
-    }
-    const taken = newline < 0 ? bytes.length : newline + 1;
+    // the rest of a long line is taken as it comes, so that it is never held
+    if (newline < 0 && !full && this.#longLine === undefined) return 0;
+    const taken = newline < 0 ? bytes.length : Math.min(bytes.length, newline + this.#newlineBytes(bytes));
     if (newline < 0) this.#longLine ??= { offset: this.#offset, marker: this.#marker };
     else this.#longLine = undefined;
     this.#push(bytes.subarray(0, taken), readMs);
     return taken;
+  }
+
+  /** A newline of UTF-16 with the low byte first goes on for one byte. What is cut wrongly the sink holds. */
+  #newlineBytes(bytes: Buffer): number {
+    const head = this.#offset === 0 ? bytes : this.#head;
+    return head[0] === 0xff && head[1] === 0xfe ? 2 : 1;
   }
 
   #push(bytes: Buffer, readMs: number): void {
@@ -295,7 +314,6 @@ export class FileGeneration {
   /** Other content under the same inode: the unread rest is looked for in a copy, then reading starts over. */
   #restart(fd: number, size: number): boolean {
     const { stats } = this.#context;
-    stats.truncations++;
     if (this.#cutWithinHead(fd, size)) return size > this.#offset;
     const lost = this.size - this.#offset;
     const finished = { position: this.#exactPosition(), trail: this.#trail.taken() };
@@ -321,8 +339,8 @@ export class FileGeneration {
     if (size === 0 || size >= Math.min(this.#offset, this.#head.length)) return false;
     const now = readAt(fd, 0, size);
     if (now.length < size || now.at(-1) === 10 || !now.equals(this.#head.subarray(0, size))) return false;
-    const lost = this.size - this.#offset;
-    count(this.#context.stats.lostBytes, "truncated", lost);
+    this.#context.stats.truncations++;
+    count(this.#context.stats.lostBytes, "truncated", this.size - this.#offset);
     this.#trail.clear();
     this.#longLine = undefined;
     this.moveTo(size);

@@ -17,7 +17,7 @@ import {
   withFile,
 } from "./file-identity.ts";
 import { FolderScan } from "./folder-scan.ts";
-import { FolderWatch } from "./folder-watch.ts";
+import { FolderWatch, type WatchFunction } from "./folder-watch.ts";
 import { FollowedPath } from "./followed-path.ts";
 import { readGzipRest } from "./gzip-rest.ts";
 import { OpenFiles } from "./open-files.ts";
@@ -81,8 +81,8 @@ export interface FileTailerOptions {
   /** Inodes that some source reads: shared, so that none is read twice. */
   readonly claims?: Set<string>;
   readonly openFiles?: OpenFiles;
-  /** False: only polling. */
-  readonly watch?: boolean;
+  /** False: only polling. A function: in the place of `fs.watch`. */
+  readonly watch?: boolean | WatchFunction;
   /** Whether a process has the inode open for writing; undefined when that cannot be told. */
   readonly hasWriter?: (key: string) => boolean | undefined;
   /** Wall time for comparisons with the file system's. Default: the machine's. */
@@ -139,6 +139,7 @@ export class FileTailer implements Source {
     });
     if (options.watch !== false)
       this.#watch = new FolderWatch({
+        ...(typeof options.watch === "function" ? { watch: options.watch } : {}),
         onChange: (path, folder, renamed) => this.#heard(path, folder, renamed),
         onFallback: (error) => {
           count(this.stats.errors, "watch-limit");
@@ -214,10 +215,7 @@ export class FileTailer implements Source {
 
   /** One name: where it leads now, and what has come in its files, oldest first. @returns True when more is waiting. */
   #look(followed: FollowedPath, time: number): boolean {
-    if (followed.dirty || time - followed.identifiedMs >= SCAN_EVERY_MS) {
-      followed.identifiedMs = time;
-      this.#identify(followed, time);
-    }
+    this.#identify(followed, time);
     followed.dirty = false;
     let more = false;
     for (const file of followed.generations()) {
@@ -270,6 +268,15 @@ export class FileTailer implements Source {
     if (oldest !== undefined) this.#release(oldest);
   }
 
+  /** Its inode belongs to another file now: the position is kept under a key of its own until its rest was looked for. */
+  #displace(position: FilePosition): void {
+    this.#release(position);
+    if (position.parked === true) return;
+    const displaced = { ...position, device: `${position.device}~` };
+    this.#known.put(displaced);
+    this.#moved.add(positionKey(displaced));
+  }
+
   #release(position: FilePosition): void {
     this.#known.delete(position);
     this.#moved.add(positionKey(position));
@@ -320,13 +327,13 @@ export class FileTailer implements Source {
     if (this.#claims.has(key)) return;
     const known = this.#known.of(path, seen);
     if (known?.parked === true && Number(seen.size) === known.size) return;
-    if (known === undefined && this.#known.has(key)) this.#release(this.#known.get(key) as FilePosition);
+    const other = this.#known.get(key);
+    if (known === undefined && other !== undefined) this.#displace(other);
     const followed = this.#follow(path);
     const file = this.#open(path, path, followed, time, known, known !== undefined || existed || this.#firstScanOf());
     if (file === undefined) return this.#forgetPath(followed);
     if (known !== undefined) this.#known.delete(known);
     followed.live = file;
-    followed.identifiedMs = time;
     if (known === undefined && existed && this.#options.startAt === "end")
       this.#attempt(path, () => {
         count(this.stats.skippedBytes, "start_at", file.skipToEnd());
@@ -344,8 +351,9 @@ export class FileTailer implements Source {
   #identify(followed: FollowedPath, time: number): void {
     const { path, live } = followed;
     const seen = statOf(path);
-    if (live !== undefined && seen !== undefined && live.key === `${seen.dev}:${seen.ino}`) {
+    if (live !== undefined && seen !== undefined && live.isAt(seen)) {
       live.lookedMs = this.#wallMs();
+      live.nothingNew = live.judged && live.isAsLeft(seen);
       return;
     }
     if (live !== undefined) this.#retire(followed, live, time);
@@ -401,7 +409,19 @@ export class FileTailer implements Source {
     );
   }
 
-  /** The content of a file was replaced: what was not read of it may be in a copy, and whole contents in later ones. */
+  /** The content of a file was replaced. @returns The bytes of its rest that a copy holds. */
+  #replaced(followed: FollowedPath, file: FileGeneration, content: FinishedContent): number {
+    if (file === followed.live) {
+      this.stats.truncations++;
+      return this.#recover(followed, file, content);
+    }
+    // a rotated name was written anew: by a copy of the present file
+    followed.finish(content);
+    file.judged = false;
+    return 0;
+  }
+
+  /** The content of the present file was replaced: what was not read of it may be in a copy, and whole contents in later ones. */
   #recover(followed: FollowedPath, file: FileGeneration, content: FinishedContent): number {
     const { position } = content;
     followed.finish(content);
@@ -469,9 +489,11 @@ export class FileTailer implements Source {
     this.#inodes.delete(key);
     this.#claims.delete(key);
     for (const followed of this.#paths.values()) {
-      if (followed.live !== waiting) continue;
-      followed.live = undefined;
-      if (followed.rotated.length === 0) this.#forgetPath(followed);
+      const at = followed.rotated.indexOf(waiting);
+      if (at >= 0) followed.rotated.splice(at, 1);
+      else if (followed.live !== waiting) continue;
+      else followed.live = undefined;
+      if (followed.live === undefined && followed.rotated.length === 0) this.#forgetPath(followed);
       return;
     }
   }
@@ -481,7 +503,8 @@ export class FileTailer implements Source {
     const orphans = this.#known
       .values()
       .filter(({ path, parked }) => parked !== true && this.#scan.match(path) !== undefined)
-      .toSorted((a, b) => a.bornMs - b.bornMs);
+      .toSorted((a, b) => Number(a.head.length === 0) - Number(b.head.length === 0) || a.bornMs - b.bornMs);
+    const used = new Set<RawPath>();
     for (const position of orphans) {
       this.#known.delete(position);
       const followed = this.#follow(position.path);
@@ -490,11 +513,11 @@ export class FileTailer implements Source {
       const all = places.flatMap((path) => [...siblings(path), ...this.#itself(path)]);
       const moved =
         all.find(({ inode, bornMs }) => inode === position.inode && sameBirth(bornMs, position.bornMs)) ??
-        all.find((one) => !this.#isTaken(one.key) && this.#holdsRest(one, position));
+        all.find((one) => position.head.length > 0 && this.#holdsRest(one, position));
       if (moved !== undefined && !this.#claims.has(moved.key)) {
         const file = this.#open(moved.path, position.path, followed, time, position, true);
         if (file !== undefined) followed.rotated.push(file);
-      } else if (moved === undefined && !(await this.#readArchive(position, places, followed)))
+      } else if (moved === undefined && !(await this.#readArchive(position, places, followed, used)))
         count(this.stats.lostBytes, "deleted", position.size - position.offset);
       this.#moved.add(positionKey(position));
       followed.finish({ position, trail: new Trail() });
@@ -514,13 +537,25 @@ export class FileTailer implements Source {
   }
 
   /** Reads the rest from a compressed form of the file. @returns False when there is none. */
-  async #readArchive(position: FilePosition, places: readonly RawPath[], followed: FollowedPath): Promise<boolean> {
-    if (position.head.length === 0) return false;
-    const archives = places
+  async #readArchive(
+    position: FilePosition,
+    places: readonly RawPath[],
+    followed: FollowedPath,
+    used: Set<RawPath>,
+  ): Promise<boolean> {
+    const wasEmpty = position.head.length === 0;
+    const candidates = places
       .flatMap((path) => siblings(path, true))
-      .filter(({ path, writtenMs }) => path.endsWith(".gz") && writtenMs >= position.lookedMs - ROTATED_WAIT_MS)
-      .toSorted((a, b) => b.writtenMs - a.writtenMs)
+      // of an empty file only its age tells
+      .filter(
+        ({ path, bornMs }) =>
+          path.endsWith(".gz") && !used.has(path) && (!wasEmpty || bornMs >= position.lookedMs - TICK_MS),
+      )
+      .toSorted((a, b) => b.bornMs - a.bornMs)
       .slice(0, 16);
+    const archives: Sibling[] = [];
+    for (const archive of candidates)
+      if (!wasEmpty || !(await this.#isArchiveOfKnown(archive.path, position.path))) archives.push(archive);
     let at = position;
     let carry = Buffer.alloc(0);
     const push = (bytes: Buffer): void => {
@@ -543,11 +578,20 @@ export class FileTailer implements Source {
         carry = Buffer.alloc(0);
       });
       if (rest === undefined) continue;
+      used.add(path);
       if (carry.length > 0) push(carry);
       followed.sink.endLine();
       this.#known.delete(at);
       return true;
     }
+    return false;
+  }
+
+  /** True when the archive holds a file that was read to its end long ago. */
+  async #isArchiveOfKnown(archive: RawPath, path: RawPath): Promise<boolean> {
+    for (const known of this.#known.values())
+      if (known.path === path && known.head.length > 0 && (await readGzipRest(archive, known, () => {})) !== undefined)
+        return true;
     return false;
   }
 
@@ -603,8 +647,7 @@ export class FileTailer implements Source {
 
   /** Opens the same inode again, whatever its name is now. @throws ENOENT when it is gone. */
   #reopen(file: FileGeneration): number {
-    const names = [file.path, file.realPath, ...this.#movedTo(file)];
-    for (const name of new Set(names)) {
+    for (const name of this.#namesOf(file)) {
       const seen = statOf(name);
       if (seen === undefined || `${seen.dev}:${seen.ino}` !== file.key) continue;
       const fd = this.#openFiles.openPath(name);
@@ -615,7 +658,10 @@ export class FileTailer implements Source {
     throw Object.assign(new Error(`Cannot open "${shownPath(file.path)}": it is gone`), { code: "ENOENT" });
   }
 
-  *#movedTo(file: FileGeneration): Iterable<RawPath> {
+  /** Names that may lead to it, the likely ones first: a folder is looked through only when they do not. */
+  *#namesOf(file: FileGeneration): Iterable<RawPath> {
+    yield file.path;
+    if (file.realPath !== file.path) yield file.realPath;
     for (const place of new Set([file.path, file.realPath]))
       for (const { path, key } of siblings(place)) if (key === file.key) yield path;
   }
@@ -630,7 +676,7 @@ export class FileTailer implements Source {
       },
       endLine: () => followed.sink.endLine(),
       heldOffset: (file) => (followed.pushed === file ? followed.openedSink?.heldOffset : undefined),
-      recover: (file, content) => this.#recover(followed, file, content),
+      recover: (file, content) => this.#replaced(followed, file, content),
       moved: (file) => this.#moved.add(file.key),
     };
   }
@@ -656,6 +702,10 @@ export class FileTailer implements Source {
 
   #read(file: FileGeneration, followed: FollowedPath, time: number): boolean {
     if (file.grewMs > time) file.grewMs = time;
+    if (file.nothingNew) {
+      file.nothingNew = false;
+      return false;
+    }
     return (
       this.#attempt(file.path, () => {
         if (!file.judged) {
@@ -681,6 +731,7 @@ export class FileTailer implements Source {
 
   /** Whether a file that appeared is a copy of one that is followed. */
   #judge(file: FileGeneration, followed: FollowedPath, time: number): CopyVerdict {
+    if (file !== followed.live) return judgeNewFile(file, followed, time);
     const folder = folderOf(followed.path);
     const original = originalNames(nameOf(followed.path))
       .map((name) => this.#paths.get(joined(folder, name)))

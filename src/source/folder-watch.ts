@@ -6,7 +6,15 @@ const MAX_WATCHES = 2048;
 /** Kinds of file systems that tell nothing of changes made elsewhere: NFS, SMB, CIFS, FUSE, 9P, Ceph. */
 const REMOTE = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0x00c36400]);
 
+export type WatchFunction = (
+  folder: string | Buffer,
+  options: { readonly persistent: false; readonly encoding: "latin1" },
+  onEvent: (event: string, name: string | null) => void,
+) => FSWatcher;
+
 export interface FolderWatchOptions {
+  /** Default: `fs.watch`. */
+  readonly watch?: WatchFunction;
   /** An entry of the folder changed; `renamed` when it came or went. */
   readonly onChange: (path: RawPath, folder: RawPath, renamed: boolean) => void;
   /** Watching is not possible any more: everything is polled from now on. */
@@ -44,7 +52,8 @@ export class FolderWatch {
   #add(folder: RawPath): void {
     try {
       if (REMOTE.has(statfsSync(osPath(folder)).type)) return;
-      const watcher = watch(osPath(folder), { persistent: false, encoding: "latin1" }, (event, name) => {
+      const open: WatchFunction = this.#options.watch ?? watch;
+      const watcher = open(osPath(folder), { persistent: false, encoding: "latin1" }, (event, name) => {
         if (name === null) return;
         this.#options.onChange(joined(folder, name), folder, event === "rename");
       });

@@ -17,8 +17,6 @@ export class FollowedPath {
   pushed: FileGeneration | undefined = undefined;
   /** Tailer time from which it is to be looked at again. */
   dueMs = Number.NEGATIVE_INFINITY;
-  /** Tailer time of the last look at where the name leads. */
-  identifiedMs = Number.NEGATIVE_INFINITY;
   /** Something was heard of it since the last look. */
   dirty = true;
   #sink: StreamSink | undefined;

@@ -38,7 +38,7 @@ export function endOfHole(
     if (dataIn(middle) >= 0) high = middle;
     else low = middle;
   }
-  for (let at = low; at <= high; at += BLOCK) {
+  for (let at = low; at < high + BLOCK; at += BLOCK) {
     const data = dataIn(at);
     if (data < 0) continue;
     const end = at + data;
