@@ -44,8 +44,14 @@ export const Latency = Object.fromEntries(LATENCY_NAMES.map((name, index) => [na
 
 /** The durations of one request or step: parallel arrays, so that a consumer loops over what is there and nothing else. */
 export class Latencies {
-  readonly kinds: LatencyKind[] = [];
-  readonly valuesMs: number[] = [];
+  readonly kinds: LatencyKind[];
+  readonly valuesMs: number[];
+
+  /** Both arrays are kept: `valuesMs[i]` is of `kinds[i]`. */
+  constructor(kinds: LatencyKind[] = [], valuesMs: number[] = []) {
+    this.kinds = kinds;
+    this.valuesMs = valuesMs;
+  }
 
   /** Notes `ms` under `kind`; undefined means "not in the log" and notes nothing. NaN and negatives are refused later, and counted. */
   set(kind: LatencyKind, ms: number | undefined): void {

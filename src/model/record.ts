@@ -48,7 +48,7 @@ export class RequestRecord {
   /** Subset of `tokensOut`. */
   tokensOutReasoning: number | undefined = undefined;
   costUsd: number | undefined = undefined;
-  readonly latencies = new Latencies();
+  readonly latencies: Latencies;
   /** Retrieval scores that the request's own line lists. */
   scores: readonly number[] | undefined = undefined;
   /** GPU or device the line names, e.g. `0`. */
@@ -58,6 +58,10 @@ export class RequestRecord {
   failure: FailureRecord | undefined = undefined;
   /** When set, a second record of the same key within the duplicate window is dropped and counted. */
   dedupeKey: string | undefined = undefined;
+
+  constructor(latencies: Latencies = new Latencies()) {
+    this.latencies = latencies;
+  }
 }
 
 /** A request was taken in; its end, if the log shows it, is a {@link RequestRecord}. */

@@ -1,6 +1,7 @@
 import type { ZoneOffset } from "../core/timestamp.ts";
 import type { Line } from "../model/line.ts";
 import type { LogRecord, RejectReason } from "../model/record.ts";
+import type { Asked } from "./asked-line.ts";
 
 /** The four request counts; a profile lists those that its log can tell. Others stay null in reports: never invented. */
 export type RequestCount = "received" | "finished" | "failed" | "aborted";
@@ -33,10 +34,13 @@ export interface Profile {
   readonly jsonKeys?: readonly string[];
   /** Characters of which every other line of this writer starts with one (colours removed); left out when there is no such set. */
   readonly firstCharacters?: string;
+  /** True when a claim may hang on any character of a line, as a user's expression does: then every line is asked about. */
+  readonly claimsAnywhere?: boolean;
   /**
    * True when this line was written by this program, whether or not it holds a figure. Must be cheap on lines of others
    * (look at the first characters, or at a key of `line.json`, before any regular expression) and must never search the
-   * middle of a line, where prompts stand.
+   * middle of a line, where prompts stand. Two lines that differ only in the digits of their times and figures, or in an
+   * id, a model or a tenant behind their beginning, get the same answer: the second may not be asked about at all.
    */
   claims(line: Line): boolean;
   /** A parser for one stream, opened at the first claimed line. */
@@ -60,6 +64,17 @@ export interface Parser {
   state: unknown;
   /** Reads a line that the profile claims. */
   parse(line: Line): void;
+  /**
+   * Takes a line that is laid out like one this parser has read before, from its bytes and without asking any claim; false
+   * for all others, which go the usual way. Never gives another record than {@link Parser.parse} would.
+   */
+  repeat?(line: Line): boolean;
+  /**
+   * Called after {@link Parser.parse} of a parser with `repeat`, so that lines like this one may be known again.
+   *
+   * @param asked What the claims of all other profiles looked at; undefined if one of them may hang on anything.
+   */
+  learn?(line: Line, asked: () => Asked | undefined): void;
   /**
    * Called before any claim is asked, for each line after one of this parser's own. True takes the line: continuation
    * lines of a traceback or a pretty-printed object, or lines of a shared writer that mean more in this one's company.

@@ -1,5 +1,6 @@
 import type { Line } from "../model/line.ts";
 import type { LogRecord } from "../model/record.ts";
+import { AskedLine } from "./asked-line.ts";
 import { Candidates } from "./candidates.ts";
 import type { Parser, ParserContext, Profile } from "./profile.ts";
 
@@ -34,6 +35,8 @@ export class LineRouter {
   readonly #opened = new Map<string, Opened>();
   /** Open parsers with a `continues`, most recent first. */
   readonly #continuing: Opened[] = [];
+  /** The open parser that knows lines again, if one does. */
+  #repeating: Opened | undefined = undefined;
 
   constructor(options: {
     profiles: readonly Profile[];
@@ -57,6 +60,12 @@ export class LineRouter {
         return opened.profile;
       }
     }
+    const repeating = this.#repeating;
+    if (repeating?.parser.repeat?.(line) === true) {
+      repeating.lines++;
+      this.#touch(repeating);
+      return repeating.profile;
+    }
     for (const rank of this.#ranks) {
       const candidates = rank.of(line);
       for (let index = 0; index < candidates.length; index++) {
@@ -70,6 +79,7 @@ export class LineRouter {
         opened.lines++;
         this.#touch(opened);
         opened.parser.parse(line);
+        if (opened === this.#repeating && candidates.length === 1) this.#learn(opened, line);
         return profile;
       }
     }
@@ -113,6 +123,20 @@ export class LineRouter {
     }
   }
 
+  /** Lets a generic parser learn a line that no specific or shared profile has claimed. */
+  #learn(opened: Opened, line: Line): void {
+    opened.parser.learn?.(line, () => {
+      const asked = new AskedLine(line);
+      for (const rank of this.#ranks) {
+        for (const profile of rank.of(line)) {
+          if (profile.claimsAnywhere === true) return undefined;
+          if (profile !== opened.profile && profile.claims(asked)) return undefined;
+        }
+      }
+      return asked.asked;
+    });
+  }
+
   #open(profile: Profile): Opened {
     const known = this.#opened.get(profile.name);
     if (known !== undefined) return known;
@@ -123,6 +147,7 @@ export class LineRouter {
     const opened: Opened = { profile, parser: profile.open({ ...this.#context, emit }), lines: 0, records: 0 };
     this.#opened.set(profile.name, opened);
     if (opened.parser.continues !== undefined) this.#continuing.unshift(opened);
+    if (opened.parser.repeat !== undefined) this.#repeating ??= opened;
     return opened;
   }
 

@@ -83,6 +83,16 @@ export class LineFields {
     return node.take === Take.nothing ? -1 : node.field;
   }
 
+  /** The meaning of a key inside its objects, outermost first; undefined where the walk does not look. */
+  nodeOf(path: readonly string[]): KeyNode | undefined {
+    let node = this.#root;
+    for (const [depth, key] of path.entries()) {
+      if (depth > 0 && (!node.open || depth > MAX_DEPTH)) return undefined;
+      node = node.child(key, this.#budget);
+    }
+    return node;
+  }
+
   has(field: Field): boolean {
     return ((field < 32 ? this.#low >>> field : this.#high >>> (field - 32)) & 1) === 1;
   }

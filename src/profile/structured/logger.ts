@@ -115,7 +115,11 @@ const PLAIN_CHARS = 24;
 export function timeMs(fields: LineFields, zone: ZoneOffset): number {
   const time = fields.value(Field.time);
   if (typeof time === "number") return epochMs(time);
-  if (typeof time !== "string") return Number.NaN;
+  return typeof time === "string" ? timeOfText(time, zone) : Number.NaN;
+}
+
+/** Milliseconds since the epoch of a time as a logger prints it; NaN when it cannot be read. */
+export function timeOfText(time: string, zone: ZoneOffset): number {
   const plain = time.length === PLAIN_CHARS && time.charCodeAt(23) === 90 && time.charCodeAt(19) === 46;
   if (plain && time.startsWith(minuteText)) {
     const ms = two(time, 17) * 1000 + two(time, 20) * 10 + (time.charCodeAt(22) - 48);

@@ -1,5 +1,6 @@
 import type { Line } from "../../model/line.ts";
 import { RequestRecord } from "../../model/record.ts";
+import type { Asked } from "../asked-line.ts";
 import {
   closeFailure,
   closeQuietFailure,
@@ -12,6 +13,7 @@ import {
 import type { Parser, ParserContext } from "../profile.ts";
 import { errorOf } from "./failure-text.ts";
 import { Field } from "./field.ts";
+import { LineLayouts } from "./layout/line-layouts.ts";
 import { LineFields } from "./line-fields.ts";
 import { Severity, timeMs as timeOf } from "./logger.ts";
 import { type JoinState, RequestJoin } from "./request-join.ts";
@@ -41,9 +43,13 @@ export class StructuredParser implements Parser {
   readonly #parts: RequestParts;
   #block = newFailureBlock();
   #tail: number = Tail.none;
+  readonly #layouts: LineLayouts;
+  /** The record of the line just read, if nothing but the line itself went into it. */
+  #plain: RequestRecord | undefined = undefined;
 
   constructor(context: ParserContext) {
     this.#context = context;
+    this.#layouts = new LineLayouts(context.zone);
     this.#join = new RequestJoin(context);
     this.#parts = new RequestParts({ fields: this.#fields, vocabulary: this.#vocabulary, join: this.#join, context });
   }
@@ -61,6 +67,7 @@ export class StructuredParser implements Parser {
   parse(line: Line): void {
     if (this.#block.open !== undefined) closeFailure(this.#block, this.#context.emit);
     this.#tail = Tail.none;
+    this.#plain = undefined;
     const fields = this.#fields;
     fields.clear();
     const json = line.json;
@@ -75,6 +82,27 @@ export class StructuredParser implements Parser {
     const isText = kind !== TextKind.none;
     this.#read(look(fields, this.#vocabulary, { timeMs, readMs: line.readMs, isText }));
     if (kind === TextKind.columns && this.#tail === Tail.none) this.#tail = Tail.goStack;
+  }
+
+  repeat(line: Line): boolean {
+    const record = this.#layouts.read(line);
+    if (record === undefined) return false;
+    const { id } = record;
+    // lines before it have something to say of this request
+    if (id !== undefined && this.#join.peek(id) !== undefined) return false;
+    if (this.#block.open !== undefined) closeFailure(this.#block, this.#context.emit);
+    this.#tail = Tail.none;
+    this.#join.expire(record.timeMs);
+    this.#join.end(record, id, false);
+    return true;
+  }
+
+  learn(line: Line, asked: () => Asked | undefined): void {
+    const record = this.#plain;
+    if (!this.#layouts.learns || record === undefined) return;
+    this.#plain = undefined;
+    const others = asked();
+    if (others !== undefined) this.#layouts.learn(line, record, others, (path) => this.#fields.nodeOf(path));
   }
 
   continues(line: Line): boolean {
@@ -161,6 +189,7 @@ export class StructuredParser implements Parser {
     const { reject } = this.#context;
     const record = new RequestRecord();
     record.timeMs = seen.timeMs;
+    const settled = fields.unitless === 0 && !fields.has(Field.tokensCacheWritten);
     settleUnits(fields, reject);
     addLatencies(fields, record);
     addTokens(fields, record);
@@ -187,6 +216,17 @@ export class StructuredParser implements Parser {
     const strange = strangeTenant(fields, record.tenant);
     if (strange !== undefined) this.#parts.leak(seen, strange);
     const { failure } = record;
+    const alone = seen.id === record.id && (seen.id === undefined || this.#join.peek(seen.id) === undefined);
+    const counted = record.tokensIn !== undefined || record.tokensOut !== undefined || !fields.has(Field.tokensTotal);
+    if (
+      settled &&
+      alone &&
+      counted &&
+      record.outcome === "ok" &&
+      record.dedupeKey === undefined &&
+      strange === undefined
+    )
+      this.#plain = record.scores === undefined ? record : undefined;
     if (!seen.isText || failure === undefined) {
       this.#join.end(record, seen.id, weak);
       return;

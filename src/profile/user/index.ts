@@ -19,6 +19,7 @@ export function compileProfile(entry: UserProfile): Profile {
     title: `${entry.name} (your profile)`,
     upstream: "the configuration",
     rank: "specific",
+    claimsAnywhere: true,
     tells: ["finished", "failed", "aborted"],
     figures: Object.keys(entry.fields),
     cannotTell: [],

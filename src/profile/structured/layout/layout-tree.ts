@@ -1,0 +1,74 @@
+import type { Plan } from "./plan.ts";
+import { type Segment, Slot } from "./segment.ts";
+
+/** Alternatives kept at one place, the most recent first: beyond, the least recent is forgotten. */
+const MAX_ALTERNATIVES = 24;
+
+/** A literal, the free place behind it, and what may follow: layouts share their beginnings. */
+export class LayoutNode {
+  readonly literal: Uint8Array;
+  readonly slot: number;
+  /** For {@link Slot.time}. */
+  readonly shape: Uint8Array;
+  readonly followers: LayoutNode[] = [];
+  /** How a line that ends here is read. */
+  plan: Plan | undefined = undefined;
+  /** The literal in words of four bytes, for comparing; what is left over is compared byte by byte. */
+  readonly #words: Int32Array;
+
+  constructor(segment: Segment) {
+    this.literal = Uint8Array.from(segment.literal);
+    this.slot = segment.slot;
+    this.shape = Uint8Array.from(segment.sample);
+    const view = new DataView(this.literal.buffer);
+    this.#words = Int32Array.from({ length: this.literal.length >> 2 }, (_, at) => view.getInt32(at * 4, true));
+  }
+
+  /** @returns The index behind the literal, or -1 when it does not stand at `at`. */
+  pass(view: DataView, at: number, end: number): number {
+    const { literal } = this;
+    const words = this.#words;
+    const after = at + literal.length;
+    if (after > end) return -1;
+    let from = at;
+    for (let index = 0; index < words.length; index++, from += 4) {
+      if (view.getInt32(from, true) !== words[index]) return -1;
+    }
+    for (; from < after; from++) if (view.getUint8(from) !== literal[from - at]) return -1;
+    return after;
+  }
+
+  /** True for the same literal with the same kind of place behind it. */
+  is(segment: Segment): boolean {
+    if (this.slot !== segment.slot || !same(this.literal, segment.literal)) return false;
+    return this.slot !== Slot.time || sameShape(this.shape, segment.sample);
+  }
+}
+
+/** Adds a layout. @returns False when the tree has it already. */
+export function addLayout(roots: LayoutNode[], segments: readonly Segment[], plan: Plan): boolean {
+  let nodes = roots;
+  let added = false;
+  for (const segment of segments) {
+    let node = nodes.find((known) => known.is(segment));
+    if (node === undefined) {
+      node = new LayoutNode(segment);
+      added = true;
+      nodes.unshift(node);
+      if (nodes.length > MAX_ALTERNATIVES) nodes.pop();
+    }
+    if (segment.slot === Slot.end) node.plan = plan;
+    nodes = node.followers;
+  }
+  return added;
+}
+
+function same(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+const digitsAsZero = (byte: number): number => (byte >= 48 && byte <= 57 ? 48 : byte);
+
+function sameShape(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => digitsAsZero(byte) === digitsAsZero(b[index] as number));
+}
