@@ -2,8 +2,10 @@ import type { Readable } from "node:stream";
 import { Command, CommanderError } from "commander";
 import { UserError } from "../core/user-error.ts";
 import { VERSION } from "../core/version.ts";
+import { FORMS, RULE_DEFAULTS } from "../rule/options.ts";
 import { SCENARIOS } from "../simulate/traffic.ts";
 import type { Io } from "./io.ts";
+import type { GrafanaTarget, KubernetesTarget, PrometheusTarget } from "./publish.ts";
 
 export interface Environment {
   readonly io: Io;
@@ -102,6 +104,64 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     .action(async (options: { config: string }) => {
       const { check } = await import("./check.ts");
       exit(await check(options.config, io));
+    });
+
+  const publish = program
+    .command("publish")
+    .description("write alert rules and dashboards where Prometheus, Grafana or Kubernetes take them from");
+  const target = (name: string, description: string): Command =>
+    publish
+      .command(name)
+      .description(description)
+      .option("-c, --config <file>", "configuration file; its thresholds go into the rules")
+      .option("--out <dir>", "folder to write to")
+      .option("--check", "change nothing; exit 1 if what is published differs", false)
+      .option("--dry-run", "change nothing; show what would change", false);
+  const withRules = (command: Command): Command =>
+    command
+      .option("--form <form>", `where the joint alert is decided: ${FORMS.join(", ")}`, "both")
+      .option("--job <name>", "name of the scrape job", RULE_DEFAULTS.job)
+      .option("--runbooks <url>", "address before the alert's name in runbook_url")
+      .option("--grafana-url <url>", "address of Grafana, for links from alerts to dashboards");
+  withRules(target("prometheus", "rule files"))
+    .option("--reload-url <url>", "Prometheus that is asked to reload afterwards")
+    .addHelpText(
+      "after",
+      "\nExample:\n  tokentail publish prometheus --out /etc/prometheus/rules --reload-url http://127.0.0.1:9090\n",
+    )
+    .action(async (options: PrometheusTarget) => {
+      const { publishPrometheus } = await import("./publish.ts");
+      exit(await publishPrometheus(options, io));
+    });
+  target("grafana", "dashboards, as a provisioning folder (--out) or through the HTTP API (--url)")
+    .option("--url <url>", "address of Grafana")
+    .option("--token-file <file>", "file with the token of a service account")
+    .option("--folder <uid>", "uid of the folder, made if missing", "tokentail")
+    .option(
+      "--path <dir>",
+      "with --out: where Grafana will see the dashboards",
+      "/var/lib/grafana/dashboards/tokentail",
+    )
+    .addHelpText(
+      "after",
+      "\nExample:\n  tokentail publish grafana --url http://127.0.0.1:3000 --token-file /run/secrets/grafana\n",
+    )
+    .action(async (options: GrafanaTarget) => {
+      const { publishToGrafana } = await import("./publish.ts");
+      exit(await publishToGrafana(options, io));
+    });
+  withRules(
+    target("kubernetes", "PrometheusRules, dashboard ConfigMaps and a PodMonitor; without --out on standard output"),
+  )
+    .option("--namespace <name>", "namespace of the resources", "monitoring")
+    .option("--label <name=value...>", "label of every resource, e.g. what the ruleSelector asks for", [])
+    .addHelpText(
+      "after",
+      "\nExample:\n  tokentail publish kubernetes --label release=kube-prometheus-stack | kubectl apply -f -\n",
+    )
+    .action(async (options: KubernetesTarget) => {
+      const { publishKubernetes } = await import("./publish.ts");
+      exit(await publishKubernetes(options, io));
     });
 
   program

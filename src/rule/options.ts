@@ -54,3 +54,7 @@ export const DASHBOARD_UIDS = {
   drift: "tokentail-drift",
   self: "tokentail-self",
 } as const;
+
+/** Where the joint alert is decided: on each node's own bounds, or on sums over all nodes. */
+export const FORMS = ["node", "fleet", "both"] as const;
+export type Form = (typeof FORMS)[number];

@@ -1,16 +1,12 @@
 import { budgetsFile } from "./budgets.ts";
 import { failuresFile } from "./failures.ts";
-import type { RuleOptions } from "./options.ts";
+import type { Form, RuleOptions } from "./options.ts";
 import type { RuleFile } from "./rule.ts";
 import { saturationFile } from "./saturation.ts";
 import { selfFile } from "./self.ts";
 import { slaFleetFile } from "./sla-fleet.ts";
 import { slaNodeFile } from "./sla-node.ts";
 import { sloFile } from "./slo.ts";
-
-/** Where the joint alert is decided: on each node's own bounds, or on sums over all nodes. */
-export const FORMS = ["node", "fleet", "both"] as const;
-export type Form = (typeof FORMS)[number];
 
 /** All rule files, in the order of their names' importance. */
 export function ruleFiles(options: RuleOptions, form: Form): RuleFile[] {
