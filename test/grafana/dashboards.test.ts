@@ -1,7 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import path from "node:path";
 import { expect, test } from "vitest";
-import { dashboards, renderDashboard } from "../../src/dashboard/dashboards.ts";
+import { dashboards } from "../../src/dashboard/dashboards.ts";
 import type { Dashboard, Panel } from "../../src/dashboard/model.ts";
 import { METRICS } from "../../src/metric/catalogue.ts";
 import { RULE_DEFAULTS } from "../../src/rule/options.ts";
@@ -9,7 +7,6 @@ import { isAlert } from "../../src/rule/rule.ts";
 import { ruleFiles } from "../../src/rule/rule-files.ts";
 import { metricsIn } from "../support/promql.ts";
 
-const FOLDER = path.join(import.meta.dirname, "../../grafana");
 const ALL = dashboards();
 const panelsOf = (dashboard: Dashboard): Panel[] =>
   dashboard.panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
@@ -30,12 +27,6 @@ function faults(check: (panel: Panel, dashboard: Dashboard) => string | false | 
   );
 }
 const exprs = (panel: Panel): string[] => (panel.targets ?? []).map(({ expr }) => expr);
-
-test("the committed dashboards are those that are generated", () => {
-  expect(readdirSync(FOLDER).sort()).toEqual(ALL.map(({ uid }) => `${uid}.json`).sort());
-  for (const dashboard of ALL)
-    expect(readFileSync(path.join(FOLDER, `${dashboard.uid}.json`), "utf8")).toBe(renderDashboard(dashboard));
-});
 
 test("every catalogue metric is shown on a dashboard or used by a rule", () => {
   const used = new Set([

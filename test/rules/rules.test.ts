@@ -6,12 +6,13 @@ import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { METRICS } from "../../src/metric/catalogue.ts";
 import { RULE_DEFAULTS } from "../../src/rule/options.ts";
-import { groupsOf, renderRules } from "../../src/rule/render.ts";
+import { groupsOf } from "../../src/rule/render.ts";
 import { type AlertRule, alertsOf, isAlert, type RuleFile } from "../../src/rule/rule.ts";
 import { ruleFiles } from "../../src/rule/rule-files.ts";
 import { TempFolder } from "../support/cli.ts";
 import { installed } from "../support/processes.ts";
 import { metricsIn } from "../support/promql.ts";
+import { publishedFiles } from "../support/published-files.ts";
 import { FLEET_CASES } from "./fleet-cases.ts";
 import { NODE_CASES } from "./node-cases.ts";
 import { OTHER_CASES } from "./other-cases.ts";
@@ -25,11 +26,21 @@ const CASES: Readonly<Record<string, readonly RuleCase[]>> = {
   ...OTHER_CASES,
 };
 
-test("the committed rules are those that are generated", () => {
-  const committed = readdirSync(path.join(ROOT, "rules")).filter((file) => file.endsWith(".yaml"));
-  expect(committed.sort()).toEqual(FILES.map(({ name }) => `${name}.yaml`).sort());
-  for (const file of FILES)
-    expect(readFileSync(path.join(ROOT, "rules", `${file.name}.yaml`), "utf8")).toBe(renderRules(file, RULE_DEFAULTS));
+test("the committed rules, dashboards and runbooks are those that are generated", () => {
+  const wanted = publishedFiles();
+  const folders = [...new Set([...wanted.keys()].map((file) => path.dirname(file)))].filter(
+    (folder) => folder !== "docs",
+  );
+  const committed = folders.flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder)).map((file) => `${folder}/${file}`),
+  );
+  expect(committed.sort()).toEqual([...wanted.keys()].filter((file) => path.dirname(file) !== "docs").sort());
+  for (const [file, text] of wanted) expect(readFileSync(path.join(ROOT, file), "utf8"), file).toBe(text);
+});
+
+test.skipIf(!installed("amtool"))("amtool accepts the Alertmanager example", async () => {
+  const { status, output } = await run("amtool", ["check-config", path.join(ROOT, "docs/alertmanager.yml")], ROOT);
+  if (status !== 0) expect.fail(output);
 });
 
 test("every alert has a case that fires, one that must not, and one with missing or sparse data", () => {
@@ -147,8 +158,14 @@ function testOf(row: RuleCase, alerts: readonly AlertRule[]): unknown {
   };
 }
 
-async function promtool(args: readonly string[], cwd: string): Promise<{ status: number | null; output: string }> {
-  const child = spawn("promtool", args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+const promtool = (args: readonly string[], cwd: string) => run("promtool", args, cwd);
+
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ status: number | null; output: string }> {
+  const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const [status] = (await once(child, "close")) as [number | null];
