@@ -38,7 +38,7 @@ ${runbook.checks.map((check, number) => `${number + 1}. ${check}`).join("\n")}
 
 ${queries.join("\n\n")}
 
-Dashboard: \`${first.dashboard}\` (${options.grafana ?? "Grafana"}/d/${first.dashboard}).
+Dashboard: \`${options.grafana ?? ""}/d/${first.dashboard}\`.
 
 ## When it fires
 
