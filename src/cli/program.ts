@@ -106,6 +106,23 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
       exit(await check(options.config, io));
     });
 
+  program
+    .command("replay")
+    .description("run the alert engine over old logs, by log time: what would have fired, and when")
+    .argument("<file...>", "log files, plain or gzip, merged by the time in their lines")
+    .requiredOption("-c, --config <file>", "configuration file with alerts and budgets (YAML)")
+    .option("--json", "print one JSON document (schema tokentail.replay/1)", false)
+    .option(
+      "--set <path=value>",
+      "try another setting, e.g. alerts.drift.max_drift=0.3; may be given again",
+      (setting: string, before: string[]) => [...before, setting],
+      [],
+    )
+    .action(async (files: string[], options: { config: string; json: boolean; set: string[] }) => {
+      const { replay } = await import("./replay.ts");
+      exit(await replay(files, options, io, stdin));
+    });
+
   const publish = program
     .command("publish")
     .description("write alert rules and dashboards where Prometheus, Grafana or Kubernetes take them from");

@@ -21,6 +21,8 @@ export interface ReadOptions {
   readonly duplicates: DuplicateFilter;
   readonly io: Io;
   readonly stdin: () => Readable;
+  /** What the configuration says about a file; without it: no labels, any profile. */
+  readonly streamOf?: (path: string) => StreamInfo;
 }
 
 export interface ReadResult {
@@ -120,8 +122,10 @@ async function readOne(
   input: Input,
   options: ReadOptions,
 ): Promise<{ report?: FileReport; fault?: string }> {
-  const stream: StreamInfo = { name: path, labels: {}, profile: "auto" };
-  const { consumer, profiles, duplicates, io } = options;
+  const stream = options.streamOf?.(path) ?? { name: path, labels: {}, profile: "auto" };
+  const { consumer, duplicates, io } = options;
+  const profiles =
+    stream.profile === "auto" ? options.profiles : options.profiles.filter(({ name }) => name === stream.profile);
   const pipeline = new StreamPipeline({ stream, profiles, consumer, duplicates, zone: localZone });
   let offset = 0;
   let fault: string | undefined;

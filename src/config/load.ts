@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { parseDocument } from "yaml";
+import { type Document, parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { didYouMean, reasonOf } from "../core/told.ts";
 import { UserError } from "../core/user-error.ts";
@@ -11,23 +11,34 @@ import { Config } from "./schema.ts";
  *
  * @throws {UserError} Exit code 2, one line: file, place, what is wrong, the nearest known key or profile.
  */
-export async function loadConfig(file: string): Promise<Config> {
+export async function loadConfig(file: string, edit?: (document: Document) => void): Promise<Config> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
   } catch (cause) {
     throw new UserError(`Cannot read configuration "${file}": ${reasonOf(cause)}`, { exitCode: 2, cause });
   }
-  return parseConfig(text, file);
+  return parseConfig(text, file, edit);
 }
 
-/** @param name How messages name the text. */
-export function parseConfig(text: string, name: string): Config {
+/**
+ * @param name How messages name the text.
+ * @param edit Changes the document before it is checked.
+ */
+export function parseConfig(text: string, name: string, edit?: (document: Document) => void): Config {
   const document = parseDocument(text, { prettyErrors: true });
   const [fault] = document.errors;
   if (fault !== undefined) {
     throw new UserError(`${name}: ${fault.message.split("\n")[0]?.replace(/:$/, "")}`, { exitCode: 2 });
   }
+  // integers beyond 2^53 stay as written: limits are exact
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === "number" && Number.isInteger(node.value) && !Number.isSafeInteger(node.value))
+        node.value = node.source ?? node.value;
+    },
+  });
+  edit?.(document);
   const parsed = Config.safeParse(document.toJS() ?? {});
   if (!parsed.success) throw new UserError(`${name}: ${explain(parsed.error)}`, { exitCode: 2 });
   const names = ["auto", ...profilesOf(parsed.data, name).map((profile) => profile.name)];

@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { Alerts } from "../alert/schema.ts";
+import { Budgets } from "../budget/schema.ts";
 import { labelNameFault } from "../metric/metric-set.ts";
 import { UserProfile } from "../profile/user/schema.ts";
+import { Alertmanager } from "../publish/schema.ts";
 
 const LabelName = z.string().superRefine((name, context) => {
   const fault = labelNameFault(name);
@@ -104,6 +107,9 @@ export const Config = z
     metrics: Metrics.prefault({}),
     http: Http.prefault({}),
     state: State.prefault({}),
+    budgets: Budgets,
+    alerts: Alerts,
+    alertmanager: Alertmanager,
   })
   .describe("Configuration of `tokentail run`.");
 export type Config = z.infer<typeof Config>;
