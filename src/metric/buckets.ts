@@ -52,6 +52,9 @@ export const TOKENS: readonly number[] = [
   1_048_576,
 ];
 
+/** The same, to where the GenAI conventions end; holds every boundary that they recommend. */
+export const USAGE_TOKENS: readonly number[] = [...TOKENS, 4_194_304, 16_777_216, 67_108_864];
+
 /** Output tokens per second of one request. */
 export const TOKEN_RATE: readonly number[] = [...decade(1), ...decade(10), ...decade(100), 1000, 2000, 5000];
 

@@ -1,4 +1,4 @@
-import { LATENCY_SECONDS, TOKEN_RATE, TOKEN_SECONDS, TOKENS, UNIT_SCORES } from "./buckets.ts";
+import { LATENCY_SECONDS, TOKEN_RATE, TOKEN_SECONDS, TOKENS, UNIT_SCORES, USAGE_TOKENS } from "./buckets.ts";
 
 /**
  * Every metric, once: instruments, HELP and TYPE lines, documentation, rules and dashboards come from here, and no other
@@ -11,6 +11,8 @@ interface Described {
   readonly help: string;
   /** Label names beside those of the source. */
   readonly labels: readonly string[];
+  /** What OTLP calls it, when that is not `name`; its labels are then those of {@link GENAI_ATTRIBUTES}. */
+  readonly otelName?: string;
 }
 
 export interface ValueDef extends Described {
@@ -323,6 +325,18 @@ export const METRICS = {
     ["alertmanager"],
     "Alerts dropped because the queue of an Alertmanager was full.",
   ),
+  otlpPushes: counter(
+    "tokentail_otlp_pushes_total",
+    "{push}",
+    ["result"],
+    "Pushes to the OpenTelemetry collector: ok, or error after all tries; the next push carries the same values.",
+  ),
+  otlpLastPush: gauge(
+    "tokentail_otlp_last_push_timestamp_seconds",
+    "s",
+    [],
+    "Time of the last push that the OpenTelemetry collector took.",
+  ),
   lines: counter(
     "tokentail_lines_total",
     "{line}",
@@ -418,3 +432,138 @@ export const METRICS = {
   buildInfo: gauge("tokentail_build_info", "1", ["version", "revision"], "Always 1."),
   reloadOk: gauge("tokentail_config_last_reload_successful", "1", [], "1 when the last configuration load succeeded."),
 } as const satisfies Record<string, MetricDef>;
+
+/** What the configuration calls the sets of names. */
+export const NAMINGS = ["llm", "genai", "both"] as const;
+export type Naming = (typeof NAMINGS)[number];
+
+function semantic(
+  otelName: string,
+  suffix: string,
+  unit: string,
+  labels: readonly string[],
+  buckets: readonly number[],
+  help: string,
+): HistogramDef {
+  return { ...histogram(`${otelName.replaceAll(".", "_")}${suffix}`, unit, labels, buckets, help), otelName };
+}
+
+const OPERATION = ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model"] as const;
+
+/**
+ * The OpenTelemetry GenAI semantic conventions, in the form Prometheus gives to their names (dots become underscores, the
+ * unit a suffix). Boundaries reach further than the convention's, which end at 10 s for the first token.
+ *
+ * @see OpenTelemetry semantic conventions v1.41.1, docs/gen-ai/gen-ai-metrics.md; `gen_ai.execute_tool.duration`:
+ *   semantic-conventions-genai, docs/gen-ai/gen-ai-metrics.md
+ */
+export const GENAI_METRICS = {
+  requestDuration: semantic(
+    "gen_ai.server.request.duration",
+    "_seconds",
+    "s",
+    [...OPERATION, "error_type"],
+    LATENCY_SECONDS,
+    "End-to-end duration of a request; error_type is absent when it was answered well.",
+  ),
+  ttft: semantic(
+    "gen_ai.server.time_to_first_token",
+    "_seconds",
+    "s",
+    OPERATION,
+    LATENCY_SECONDS,
+    "Time to first token of requests that were answered well.",
+  ),
+  tpot: semantic(
+    "gen_ai.server.time_per_output_token",
+    "_seconds",
+    "s",
+    OPERATION,
+    TOKEN_SECONDS,
+    "Time per output token after the first, of requests that were answered well: as reported, or (duration - first token) / (tokens - 1).",
+  ),
+  clientDuration: semantic(
+    "gen_ai.client.operation.duration",
+    "_seconds",
+    "s",
+    [...OPERATION, "gen_ai_data_source_id", "error_type"],
+    LATENCY_SECONDS,
+    "Time the gateway or application waited: for the model, for retrieval, for embeddings.",
+  ),
+  tokenUsage: semantic(
+    "gen_ai.client.token.usage",
+    "",
+    "{token}",
+    [...OPERATION, "gen_ai_token_type"],
+    USAGE_TOKENS,
+    "Tokens of one request, by type: input (full prompt) or output.",
+  ),
+  toolDuration: semantic(
+    "gen_ai.execute_tool.duration",
+    "_seconds",
+    "s",
+    ["gen_ai_tool_name", "error_type"],
+    LATENCY_SECONDS,
+    "Time of an agent's tool call.",
+  ),
+} as const satisfies Record<string, MetricDef>;
+
+/** Attributes of the conventions by the label that stands for them in Prometheus. */
+export const GENAI_ATTRIBUTES: Readonly<Record<string, string>> = {
+  gen_ai_operation_name: "gen_ai.operation.name",
+  gen_ai_provider_name: "gen_ai.provider.name",
+  gen_ai_request_model: "gen_ai.request.model",
+  gen_ai_data_source_id: "gen_ai.data_source.id",
+  gen_ai_token_type: "gen_ai.token.type",
+  gen_ai_tool_name: "gen_ai.tool.name",
+  error_type: "error.type",
+};
+
+/** Metrics that the conventions have a name for: left out under `genai`. All others keep their names; the conventions know none. */
+export const REPLACED_BY_GENAI: ReadonlySet<MetricDef> = new Set<MetricDef>([
+  METRICS.requestDuration,
+  METRICS.requestTtft,
+  METRICS.requestTpot,
+  METRICS.upstream,
+  METRICS.contextTokens,
+  METRICS.outputTokens,
+  METRICS.retrieval,
+  METRICS.embedding,
+  METRICS.tool,
+]);
+
+/** Every metric that a naming shows. */
+export function metricsOf(naming: Naming): MetricDef[] {
+  const own = Object.values<MetricDef>(METRICS).filter((def) => naming !== "genai" || !REPLACED_BY_GENAI.has(def));
+  return naming === "llm" ? own : [...own, ...Object.values(GENAI_METRICS)];
+}
+
+/** Values of `gen_ai.provider.name` by profile: engines that serve the model themselves. The convention lists none of them and allows values of one's own. */
+export const GENAI_PROVIDERS: Readonly<Record<string, string>> = {
+  "vllm-v1": "vllm",
+  "vllm-v0": "vllm",
+  "vllm-rust": "vllm",
+  sglang: "sglang",
+  tgi: "tgi",
+  tei: "tei",
+  trtllm: "trtllm",
+  llamacpp: "llamacpp",
+  ollama: "ollama",
+  lmdeploy: "lmdeploy",
+  lightllm: "lightllm",
+  koboldcpp: "koboldcpp",
+  tabbyapi: "tabbyapi",
+};
+
+/** Labels with few values that the catalogue's words decide: never folded into `other`, so that sums by them stay exact. */
+export const CLOSED_LABELS: ReadonlySet<string> = new Set([
+  "outcome",
+  "token_type",
+  "gen_ai_token_type",
+  "cause",
+  "direction",
+  "action",
+]);
+
+/** Causes that stop an engine and whose first record must show as an increase: their series begin at 0. */
+export const DECLARED_CAUSES = ["engine_dead", "gpu_oom", "model_load_failed", "runner_crash", "shard_crash"] as const;

@@ -1,5 +1,5 @@
 import { bucketIndex } from "./buckets.ts";
-import type { HistogramDef, MetricDef } from "./catalogue.ts";
+import { CLOSED_LABELS, type HistogramDef, type MetricDef, type ValueDef } from "./catalogue.ts";
 
 /** Label names and values of one series; a label whose value is unknown is absent. */
 export type Labels = Readonly<Record<string, string>>;
@@ -12,6 +12,9 @@ export interface ValueCell {
   committed: number;
   /** Wall time of the last write, for gauges that go stale; milliseconds. */
   writtenMs: number;
+  /** The value that the last look for idle series saw, and since when; NaN before. */
+  seen: number;
+  seenMs: number;
 }
 
 /** One series of a histogram: `counts[i]` observations ≤ `buckets[i]`, the last one is +Inf. Not cumulative. */
@@ -25,6 +28,9 @@ export interface HistogramCell {
   /** By bucket: one request of it, renewed now and then. */
   exemplars: Array<Exemplar | undefined> | undefined;
   sum: number;
+  /** As in {@link ValueCell}, of the count. */
+  seen: number;
+  seenMs: number;
 }
 
 /** One request that fell into a bucket: what leads from a slow bucket to its trace. */
@@ -84,36 +90,51 @@ class Family<Cell extends { readonly labels: Labels }> {
     this.#make = make;
   }
 
-  /** The cell of a label set; beyond the limit, the metric's own label values become `other`, so that sums stay exact. */
+  /**
+   * The cell of a label set. Beyond the limit the metric's own open label values become `other`, so that sums stay exact;
+   * where the source's labels alone are too many (pods come and go), theirs do too, beyond twice the limit.
+   */
   cell(base: Labels, values: readonly (string | undefined)[]): Cell {
     const labels = this.#labels(base, values);
     const key = seriesKey(labels);
-    let cell = this.cells.get(key);
-    if (cell !== undefined) return cell;
-    if (this.cells.size < this.#maxSeries || this.def.labels.length === 0) {
-      cell = this.#make(labels);
-      this.cells.set(key, cell);
-      return cell;
-    }
+    const known = this.cells.get(key);
+    if (known !== undefined) return known;
+    if (this.cells.size < this.#maxSeries) return this.#put(key, labels);
     this.overflowed++;
     const folded = this.#labels(
       base,
-      values.map((value) => (value === undefined ? undefined : OTHER)),
+      values.map((value, index) =>
+        value === undefined || CLOSED_LABELS.has(this.def.labels[index] as string) ? value : OTHER,
+      ),
     );
     const foldedKey = seriesKey(folded);
-    cell = this.cells.get(foldedKey);
-    if (cell === undefined) {
-      cell = this.#make(folded);
-      this.cells.set(foldedKey, cell);
-    }
+    const there = this.cells.get(foldedKey);
+    if (there !== undefined) return there;
+    if (this.cells.size < this.#maxSeries * 2) return this.#put(foldedKey, folded);
+    const all = Object.fromEntries(
+      Object.entries(folded).map(([name, value]) => [name, CLOSED_LABELS.has(name) ? value : OTHER]),
+    );
+    const allKey = seriesKey(all);
+    return this.cells.get(allKey) ?? this.#put(allKey, all);
+  }
+
+  /** A series that begins at 0, while there is room: at most half of the limit goes to declared ones. */
+  declare(base: Labels, values: readonly (string | undefined)[]): Cell | undefined {
+    const labels = this.#labels(base, values);
+    const key = seriesKey(labels);
+    if (this.cells.has(key) || this.cells.size >= this.#maxSeries / 2) return this.cells.get(key);
+    return this.#put(key, labels);
+  }
+
+  #put(key: string, labels: Labels): Cell {
+    const cell = this.#make(labels);
+    this.cells.set(key, cell);
     return cell;
   }
 
   /** The cell of labels that a commit holds: they were capped and cleaned when they came in. */
   restore(labels: Labels): Cell {
-    const cell = this.#make(labels);
-    this.cells.set(seriesKey(labels), cell);
-    return cell;
+    return this.#put(seriesKey(labels), labels);
   }
 
   #labels(base: Labels, values: readonly (string | undefined)[]): Labels {
@@ -127,16 +148,27 @@ class Family<Cell extends { readonly labels: Labels }> {
   }
 }
 
+/** The order in which a set of names stands in a key; few sets occur, and each in few orders. */
+const sortedNames = new Map<string, readonly string[]>();
+
 function seriesKey(labels: Labels): string {
-  const names = Object.keys(labels).sort();
+  const names = Object.keys(labels);
+  const given = names.join();
+  let sorted = sortedNames.get(given);
+  if (sorted === undefined) {
+    if (sortedNames.size > 10_000) sortedNames.clear();
+    sorted = names.sort();
+    sortedNames.set(given, sorted);
+  }
   let key = "";
-  for (const name of names) key += `${name}\u001f${labels[name]}\u001e`;
+  for (const name of sorted) key += `${name}\u001f${labels[name]}\u001e`;
   return key;
 }
 
 /** A label value that any scraper takes: well-formed Unicode, no NUL, bounded length. */
 export function cleanLabelValue(value: string): string {
-  const cut = value.length > MAX_LABEL_CHARS ? value.slice(0, MAX_LABEL_CHARS) : value;
+  if (value.length <= MAX_LABEL_CHARS && value.isWellFormed() && !value.includes("\u0000")) return value;
+  const cut = value.slice(0, MAX_LABEL_CHARS);
   return cut.toWellFormed().replaceAll("\u0000", "\ufffd");
 }
 
@@ -160,6 +192,8 @@ export class MetricSet {
   readonly #maxSeries: number;
   /** Keys of series that vanished since the last commit. */
   #dropped: string[] = [];
+  /** Series that began at 0 and never go idle. */
+  readonly #declared = new WeakSet<ValueCell | HistogramCell>();
 
   /** @param options.maxSeries Series of one metric before new label values become `other`. */
   constructor(options: { maxSeries: number }) {
@@ -169,6 +203,38 @@ export class MetricSet {
   /** @param values In the order of `def.labels`; undefined leaves the label out. */
   cell<Def extends MetricDef>(def: Def, base: Labels, ...values: (string | undefined)[]): CellOf<Def> {
     return this.#family(def).cell(base, values) as CellOf<Def>;
+  }
+
+  /** Begins a series at 0, so that its first event shows as an increase. No-op where series are many already. */
+  declare(def: ValueDef, base: Labels, ...values: (string | undefined)[]): void {
+    const cell = this.#family(def).declare(base, values);
+    if (cell !== undefined) this.#declared.add(cell);
+  }
+
+  /**
+   * Drops series whose value has not changed for `idleMs` (wall time, from one call to the next); those of the daemon itself
+   * and declared ones stay. A counter that comes back begins at 0, which Prometheus takes for a restart.
+   *
+   * @returns How many went: cells that a writer keeps may be among them.
+   */
+  dropIdle(nowMs: number, idleMs: number): number {
+    let gone = 0;
+    for (const { def, cells } of this.#families.values()) {
+      if (def.name.startsWith("tokentail_")) continue;
+      for (const [key, cell] of cells as Map<string, ValueCell | HistogramCell>) {
+        const now = "counts" in cell ? cell.count : cell.value;
+        // a clock that was set back begins the wait anew
+        if (cell.seen !== now || !(nowMs >= cell.seenMs)) {
+          cell.seen = now;
+          cell.seenMs = nowMs;
+        } else if (nowMs - cell.seenMs >= idleMs && !this.#declared.has(cell)) {
+          cells.delete(key);
+          this.#dropped.push(storedKey(def, key));
+          gone++;
+        }
+      }
+    }
+    return gone;
   }
 
   /** Every family that has a series, in the order of first use. */
@@ -240,11 +306,15 @@ export class MetricSet {
       family =
         def.kind === "histogram"
           ? new Family<HistogramCell>(def, this.#maxSeries, (labels) => newHistogram(labels, def.buckets))
-          : new Family<ValueCell>(def, this.#maxSeries, (labels) => ({ labels, value: 0, committed: 0, writtenMs: 0 }));
+          : new Family<ValueCell>(def, this.#maxSeries, (labels) => newValue(labels));
       this.#families.set(def.name, family);
     }
     return family;
   }
+}
+
+function newValue(labels: Labels): ValueCell {
+  return { labels, value: 0, committed: 0, writtenMs: 0, seen: Number.NaN, seenMs: 0 };
 }
 
 function newHistogram(labels: Labels, buckets: readonly number[]): HistogramCell {
@@ -256,6 +326,8 @@ function newHistogram(labels: Labels, buckets: readonly number[]): HistogramCell
     committed: 0,
     sum: 0,
     exemplars: undefined,
+    seen: Number.NaN,
+    seenMs: 0,
   };
 }
 

@@ -8,7 +8,17 @@ import type {
   StepRecord,
 } from "../model/record.ts";
 import type { StreamInfo } from "../model/stream.ts";
-import { type HistogramDef, METRICS, type MetricDef, type ValueDef } from "./catalogue.ts";
+import {
+  DECLARED_CAUSES,
+  GENAI_PROVIDERS,
+  type HistogramDef,
+  METRICS,
+  type MetricDef,
+  type Naming,
+  REPLACED_BY_GENAI,
+  type ValueDef,
+} from "./catalogue.ts";
+import { GenAiRecorder } from "./genai-recorder.ts";
 import { exemplify, type HistogramCell, type MetricSet, observe, type ValueCell } from "./metric-set.ts";
 
 /** Gauges of an engine vanish when its log has not renewed them for this long: engines log every 5–10 s while they work. */
@@ -38,7 +48,6 @@ const LATENCY_METRICS: Partial<Record<LatencyName, HistogramDef>> = {
   tool: METRICS.tool,
   model_load: METRICS.modelLoad,
 };
-const LATENCY_DEFS = LATENCY_NAMES.map((name) => LATENCY_METRICS[name]);
 
 /** The cells of one (stream, model, route, tenant): fetched once, then only added to. */
 interface Bundle {
@@ -68,31 +77,67 @@ const COUNTERS: Readonly<Record<string, ValueDef>> = {
   duplicates_dropped: METRICS.duplicates,
 };
 
+/** Outcomes whose series begin at 0, by what the profile must tell. */
+const ENDS = [
+  ["failed", "error"],
+  ["aborted", "aborted"],
+] as const;
+
 /** Bundles kept; beyond, the table is emptied and built anew from the live series. */
-const MAX_BUNDLES = 50_000;
+const MAX_BUNDLES = 10_000;
 
 /** Which of the request's own labels the series carry; others are left out, their sums merge. */
 export type RequestLabel = "model" | "route" | "tenant";
+
+/** What the recorder asks of the profile that read a line. */
+export interface Reader {
+  readonly name: string;
+  /** Which ends of requests its log can tell. */
+  readonly tells: readonly string[];
+}
 
 /** Turns records into series. One for the whole daemon. */
 export class Recorder {
   readonly set: MetricSet;
   readonly #keep: ReadonlySet<RequestLabel>;
+  readonly #latencyDefs: ReadonlyArray<HistogramDef | undefined>;
+  /** False under the naming `genai`: the metrics it replaces are not written. */
+  readonly #own: boolean;
+  readonly #genai: GenAiRecorder | undefined;
+  /** Series not written for this long vanish, milliseconds; undefined: never. */
+  readonly #idleMs: number | undefined;
+  /** Streams whose engine's causes stand at 0. */
+  readonly #declared = new WeakSet<StreamInfo>();
   #bundles = new Map<StreamInfo, Tree>();
   #bundleCount = 0;
 
-  constructor(options: { set: MetricSet; labels: readonly RequestLabel[] }) {
-    this.set = options.set;
+  constructor(options: {
+    set: MetricSet;
+    labels: readonly RequestLabel[];
+    naming?: Naming;
+    idleMs?: number | undefined;
+  }) {
+    const { set, naming = "llm" } = options;
+    this.set = set;
     this.#keep = new Set(options.labels);
+    this.#own = naming !== "genai";
+    this.#idleMs = options.idleMs;
+    this.#genai = naming === "llm" ? undefined : new GenAiRecorder({ set, model: this.#keep.has("model") });
+    this.#latencyDefs = LATENCY_NAMES.map((name) => LATENCY_METRICS[name]).map((def) =>
+      def !== undefined && !this.#own && REPLACED_BY_GENAI.has(def) ? undefined : def,
+    );
   }
 
-  /** @param nowMs Wall time, for the age of gauges. */
-  record(record: LogRecord, stream: StreamInfo, nowMs: number): void {
+  /**
+   * @param nowMs Wall time, for the age of gauges.
+   * @param reader The profile that read the line, if known.
+   */
+  record(record: LogRecord, stream: StreamInfo, nowMs: number, reader?: Reader): void {
     const { set } = this;
     const { labels } = stream;
     switch (record.kind) {
       case "request":
-        this.#request(record, stream);
+        this.#request(record, stream, reader);
         return;
       case "received":
         set.cell(METRICS.requestsReceived, labels).value++;
@@ -104,8 +149,10 @@ export class Recorder {
         return;
       case "step":
         this.#step(record, stream);
+        this.#genai?.step(record, stream);
         return;
       case "gauges":
+        this.#declareCauses(stream, reader);
         this.#gauges(record, stream, nowMs);
         return;
       case "count":
@@ -126,9 +173,21 @@ export class Recorder {
     this.set.cell(METRICS.rejected, stream.labels, reason).value++;
   }
 
-  /** Call before a snapshot: silent engines lose their gauges. */
+  /** Call before a snapshot: silent engines lose their gauges, and idle series go when the configuration says so. */
   dropStale(nowMs: number): void {
     this.set.dropStale(STALE_GAUGES, nowMs - GAUGE_STALE_MS);
+    if (this.#idleMs === undefined || this.set.dropIdle(nowMs, this.#idleMs) === 0) return;
+    // cells at hand may be among those that went: what is added to them would be lost
+    this.#bundles = new Map();
+    this.#bundleCount = 0;
+    this.#genai?.forgetCells();
+  }
+
+  #declareCauses(stream: StreamInfo, reader: Reader | undefined): void {
+    if (reader === undefined || this.#declared.has(stream) || GENAI_PROVIDERS[reader.name] === undefined) return;
+    this.#declared.add(stream);
+    const tenant = this.#label("tenant", stream.labels["tenant"]);
+    for (const cause of DECLARED_CAUSES) this.set.declare(METRICS.failures, stream.labels, cause, undefined, tenant);
   }
 
   #failure(record: FailureRecord, stream: StreamInfo): void {
@@ -145,8 +204,9 @@ export class Recorder {
     return this.#keep.has(name) ? value : undefined;
   }
 
-  #request(record: RequestRecord, stream: StreamInfo): void {
-    const bundle = this.#find(stream, record.model, record.route, record.tenant ?? stream.labels["tenant"]);
+  #request(record: RequestRecord, stream: StreamInfo, reader: Reader | undefined): void {
+    const bundle = this.#find(stream, record.model, record.route, record.tenant ?? stream.labels["tenant"], reader);
+    this.#genai?.request(record, stream, reader?.name);
     this.#outcome(bundle, record, stream).value++;
     if (record.httpStatus !== undefined) {
       this.set.cell(METRICS.httpResponses, stream.labels, bundle.route, String(record.httpStatus)).value++;
@@ -188,11 +248,11 @@ export class Recorder {
     const { model, route, tenant } = bundle;
     if (record.tokensIn !== undefined) {
       (bundle.input ??= set.cell(METRICS.tokens, labels, model, route, tenant, "input")).value += record.tokensIn;
-      observe((bundle.context ??= set.cell(METRICS.contextTokens, labels, model)), record.tokensIn);
+      if (this.#own) observe((bundle.context ??= set.cell(METRICS.contextTokens, labels, model)), record.tokensIn);
     }
     if (record.tokensOut !== undefined) {
       (bundle.output ??= set.cell(METRICS.tokens, labels, model, route, tenant, "output")).value += record.tokensOut;
-      observe((bundle.answer ??= set.cell(METRICS.outputTokens, labels, model)), record.tokensOut);
+      if (this.#own) observe((bundle.answer ??= set.cell(METRICS.outputTokens, labels, model)), record.tokensOut);
       const rate = outputRate(record);
       if (rate !== undefined) observe((bundle.rate ??= set.cell(METRICS.outputRate, labels, model)), rate);
     }
@@ -211,14 +271,14 @@ export class Recorder {
     const seconds = record.durationMs / 1000;
     switch (record.step) {
       case Latency.retrieval:
-        observe(set.cell(METRICS.retrieval, labels, record.collection), seconds);
+        if (this.#own) observe(set.cell(METRICS.retrieval, labels, record.collection), seconds);
         break;
       case Latency.tool:
-        observe(set.cell(METRICS.tool, labels, record.tool), seconds);
+        if (this.#own) observe(set.cell(METRICS.tool, labels, record.tool), seconds);
         set.cell(METRICS.toolCalls, labels, record.tool, record.outcome ?? "ok").value++;
         break;
       default: {
-        const def = LATENCY_DEFS[record.step];
+        const def = this.#latencyDefs[record.step];
         if (def !== undefined) observe(set.cell(def, labels, this.#label("model", record.model)), seconds);
       }
     }
@@ -266,9 +326,15 @@ export class Recorder {
     ));
   }
 
-  #find(stream: StreamInfo, model: string | undefined, route: string | undefined, tenant: string | undefined): Bundle {
+  #find(
+    stream: StreamInfo,
+    model: string | undefined,
+    route: string | undefined,
+    tenant: string | undefined,
+    reader?: Reader,
+  ): Bundle {
     const found = this.#bundles.get(stream)?.get(model)?.get(route)?.get(tenant);
-    return found ?? this.#newBundle(stream, model, route, tenant);
+    return found ?? this.#newBundle(stream, model, route, tenant, reader);
   }
 
   #newBundle(
@@ -276,6 +342,7 @@ export class Recorder {
     model: string | undefined,
     route: string | undefined,
     tenant: string | undefined,
+    reader: Reader | undefined,
   ): Bundle {
     if (++this.#bundleCount > MAX_BUNDLES) {
       this.#bundles = new Map();
@@ -296,6 +363,20 @@ export class Recorder {
       rate: undefined,
       cost: undefined,
     };
+    this.#declareCauses(stream, reader);
+    for (const [told, outcome] of ENDS) {
+      // the first error of a model must show as an increase; a log that tells no errors gets no 0, nor do tenants, who are many
+      if (bundle.tenant === stream.labels["tenant"] && reader?.tells.includes(told) === true)
+        this.set.declare(
+          METRICS.requests,
+          stream.labels,
+          bundle.model,
+          bundle.route,
+          bundle.tenant,
+          outcome,
+          undefined,
+        );
+    }
     const byModel = getOrPut(this.#bundles, stream, () => new Map());
     const byRoute = getOrPut(byModel, model, () => new Map());
     getOrPut(byRoute, route, () => new Map()).set(tenant, bundle);
@@ -303,7 +384,7 @@ export class Recorder {
   }
 
   #latencyCell(kind: number, { model, route, tenant }: Bundle, stream: StreamInfo): HistogramCell | undefined {
-    const def = LATENCY_DEFS[kind];
+    const def = this.#latencyDefs[kind];
     if (def === undefined) return undefined;
     const known: Record<string, string | undefined> = { model, route, tenant };
     return this.set.cell(def, stream.labels, ...def.labels.map((name) => known[name]));

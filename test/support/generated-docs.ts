@@ -1,23 +1,41 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { METRICS, type MetricDef } from "../../src/metric/catalogue.ts";
+import { GENAI_METRICS, METRICS, type MetricDef, REPLACED_BY_GENAI } from "../../src/metric/catalogue.ts";
 import { PROFILES } from "../../src/profile/registry.ts";
 
-/** docs/metrics.md: the catalogue as a table. */
+/** docs/metrics.md: the catalogue as tables. */
 export function metricsPage(): string {
-  const rows = Object.values<MetricDef>(METRICS).map(
-    ({ name, kind, unit, labels, help }) =>
-      `| \`${name}\` | ${kind} | ${unit.replace(/[{}]/g, "")} | ${labels.map((label) => `\`${label}\``).join(" ")} | ${help} |`,
-  );
+  const words = (labels: readonly string[]): string => labels.map((label) => `\`${label}\``).join(" ");
+  const row = ({ name, kind, unit, labels, help }: MetricDef): string =>
+    `| \`${name}\` | ${kind} | ${unit.replace(/[{}]/g, "")} | ${words(labels)} | ${help} |`;
+  const rows = Object.values<MetricDef>(METRICS).map(row);
+  const genai = Object.values<MetricDef>(GENAI_METRICS).map((def) => `| \`${def.otelName}\` ${row(def)}`);
   return `# Metrics
 
 Generated from \`src/metric/catalogue.ts\` by \`npm run docs\`. Every series also carries the labels of its source.
-A series exists only if the logs hold its figure. Labels whose value is unknown are absent; beyond \`metrics.max_series\` series of one metric
-new label values become \`other\`, so that sums stay exact.
+A series exists only if the logs hold its figure; those of errors, of aborted requests and of causes that stop an engine begin at 0 where the
+log can tell them, so that the first event shows as an increase. Labels whose value is unknown are absent; beyond
+\`metrics.max_series\` series of one metric new label values become \`other\`, so that sums stay exact: labels of few values (\`outcome\`,
+\`token_type\`, \`cause\`) keep theirs. Series never expire unless \`metrics.idle_expiry\` says after how long.
 
 | name | type | unit | labels | meaning |
 |---|---|---|---|---|
 ${rows.join("\n")}
+
+## OpenTelemetry GenAI semantic conventions
+
+With \`metrics.naming: genai\` these take the place of ${[...REPLACED_BY_GENAI].map((def) => `\`${def.name}\``).join(", ")};
+with \`both\` they stand beside them. All other metrics keep their names, because the conventions have none for them. The published rules and
+dashboards use our own names. \`/metrics\` shows the Prometheus form, an OTLP push the name and attributes of the convention
+(dots in place of underscores).
+
+\`gen_ai_operation_name\` follows from the route; \`inference\` where the log does not tell. \`gen_ai_provider_name\` is the engine that wrote the
+log, and absent for gateways, whose provider is not known. \`error_type\` is the HTTP status, \`client_cancelled\` or \`_OTHER\`. There is no
+\`gen_ai.client.operation.time_per_output_chunk\`: it wants one value a chunk, and logs hold the mean.
+
+| OTLP name | Prometheus name | type | unit | labels | meaning |
+|---|---|---|---|---|---|
+${genai.join("\n")}
 `;
 }
 
