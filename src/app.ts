@@ -1,11 +1,11 @@
 import { Readable } from "node:stream";
-import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
+import type { ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import { Totals } from "./analysis/totals.ts";
 import { buildSources, patternsOf } from "./app/build-sources.ts";
 import { Lag } from "./app/lag.ts";
 import { LineCounts } from "./app/line-counts.ts";
 import { PipelineSink } from "./app/pipeline-sink.ts";
-import { fillCommitMetrics, fillLineMetrics, fillSourceMetrics, put } from "./app/self-metrics.ts";
+import { fillCommitMetrics, fillLineMetrics, fillPushMetrics, fillSourceMetrics, put } from "./app/self-metrics.ts";
 import { profilesOf } from "./config/profiles.ts";
 import type { Config } from "./config/schema.ts";
 import type { Clock } from "./core/clock.ts";
@@ -13,13 +13,14 @@ import type { ZoneOffset } from "./core/timestamp.ts";
 import { VERSION } from "./core/version.ts";
 import { landingPage } from "./http/landing-page.ts";
 import { HttpServer, type HttpViews } from "./http/server.ts";
-import { METRICS } from "./metric/catalogue.ts";
+import { METRICS, metricsOf } from "./metric/catalogue.ts";
 import { MetricSet } from "./metric/metric-set.ts";
-import { renderOpenMetrics } from "./metric/open-metrics.ts";
+import { renderOpenMetrics, renderText } from "./metric/open-metrics.ts";
 import { MetricSetProducer } from "./metric/otel-producer.ts";
 import { Recorder } from "./metric/recorder.ts";
 import type { StreamInfo } from "./model/stream.ts";
 import { type RecordConsumer, StreamPipeline } from "./pipeline/stream-pipeline.ts";
+import { OtlpPusher, resourceOf } from "./publish/otlp.ts";
 import { DuplicateFilter } from "./request/duplicate-filter.ts";
 import type { Source, StreamSink } from "./source/source.ts";
 import { Committer } from "./store/committer.ts";
@@ -46,6 +47,9 @@ export interface AppOptions {
 
 /** Pause between two passes over the sources when nothing is waiting. */
 const POLL_MS = 150;
+
+/** Figures of one request of an OTLP push: some milliseconds of encoding, a body far below what collectors take. */
+const PUSH_FIGURES = 10_000;
 
 /** The daemon: sources → pipelines → series → HTTP. Knows no `process`. */
 export class App implements AsyncDisposable {
@@ -95,9 +99,10 @@ export class App implements AsyncDisposable {
           : "The state could not be read and was set aside; starting anew",
       );
     const saved = store.load();
-    const set = new MetricSet({ maxSeries: config.metrics.max_series });
-    set.restore(saved.series.values(), Object.values(METRICS));
-    const recorder = new Recorder({ set, labels: config.metrics.labels });
+    const { naming, labels, max_series: maxSeries, idle_expiry: idleMs } = config.metrics;
+    const set = new MetricSet({ maxSeries });
+    set.restore(saved.series.values(), metricsOf(naming));
+    const recorder = new Recorder({ set, labels, naming, idleMs });
     const totals = new Totals();
     const known = profilesOf(config, "configuration");
     const duplicates = new DuplicateFilter();
@@ -110,7 +115,7 @@ export class App implements AsyncDisposable {
     const memories = new Map(saved.streams);
     const consumer: RecordConsumer = {
       record: (record, profile, stream) => {
-        recorder.record(record, stream, clock.nowMs());
+        recorder.record(record, stream, clock.nowMs(), profile);
         totals.add(record, profile.tells);
       },
       reject: (reason, stream) => {
@@ -142,11 +147,18 @@ export class App implements AsyncDisposable {
     });
     for (const source of sources) stack.defer(() => source.close());
     const patterns = { key: "patterns", version: 1, state: config.sources.flatMap(patternsOf) };
-    const ports = [lineCounts, patterns];
+    /** Since when the series count. */
+    const begun = {
+      key: "series-begun",
+      version: 1,
+      state: (saved.shared.get("series-begun") as number | undefined) ?? startedMs,
+    };
+    const ports = [lineCounts, patterns, begun];
     const committer = new Committer({ store, set, sources, pipelines, duplicates: duplicateRows, ports, clock, log });
     stack.defer(() => committer.commit());
 
     const lag = new Lag();
+    let pusher: OtlpPusher | undefined;
     /** Series that are read off their owners, not written. */
     const refresh = (nowMs: number): void => {
       recorder.dropStale(nowMs);
@@ -154,6 +166,7 @@ export class App implements AsyncDisposable {
       fillLineMetrics(set, current);
       fillSourceMetrics(set, sources, (source) => lag.seconds(source, nowMs), current.cutBytes);
       fillCommitMetrics(set, committer);
+      if (pusher !== undefined) fillPushMetrics(set, pusher);
       put(set, METRICS.buildInfo, 1, VERSION, options.revision ?? "unknown");
       put(set, METRICS.reloadOk, 1);
     };
@@ -161,21 +174,22 @@ export class App implements AsyncDisposable {
       set,
       nowMs: () => clock.nowMs(),
       beforeCollect: refresh,
-      resource: { "service.name": "tokentail", "service.version": VERSION },
+      resource: resourceOf(config.otlp, VERSION),
+      startMs: begun.state,
     });
-    const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
+    const onFault = (metric: string, error: unknown): void =>
+      log.error({ err: error, metric }, "Cannot render a metric; the others are served");
     const views: HttpViews = {
       // what is shown has been committed, so that no scrape ever goes back behind another after a crash
-      metrics: async () => {
+      metrics: () => {
         committer.commit();
-        return serializer.serialize((await producer.collect()).resourceMetrics);
+        refresh(clock.nowMs());
+        return renderText(set, onFault);
       },
       openMetrics: () => {
         committer.commit();
         refresh(clock.nowMs());
-        return renderOpenMetrics(set, (metric, error) =>
-          log.error({ err: error, metric }, "Cannot render a metric; the others are served"),
-        );
+        return renderOpenMetrics(set, onFault);
       },
       notReady: () =>
         committer.degraded === undefined
@@ -188,6 +202,14 @@ export class App implements AsyncDisposable {
       log.error({ err: error, path }, "Cannot answer a request"),
     );
     stack.use(http);
+    if (config.otlp !== undefined) {
+      const collect = (): Iterable<ResourceMetrics> => {
+        committer.commit();
+        return producer.batches(PUSH_FIGURES);
+      };
+      pusher = stack.use(new OtlpPusher({ config: config.otlp, clock, collect, log }));
+      pusher.start();
+    }
     return new App(options, { http, totals, sources, committer, lag, stack: stack.move() });
   }
 

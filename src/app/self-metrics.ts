@@ -1,5 +1,6 @@
 import { METRICS, type ValueDef } from "../metric/catalogue.ts";
 import type { Labels, MetricSet } from "../metric/metric-set.ts";
+import type { OtlpPusher } from "../publish/otlp.ts";
 import type { Source } from "../source/source.ts";
 import type { Committer } from "../store/committer.ts";
 import type { LineTotals } from "./line-counts.ts";
@@ -67,4 +68,10 @@ export function fillCommitMetrics(set: MetricSet, committer: Committer): void {
   put(set, METRICS.commitErrors, committer.errors);
   put(set, METRICS.lastCommit, committer.lastMs / 1000);
   put(set, METRICS.commitSeconds, committer.lastDurationMs / 1000);
+}
+
+export function fillPushMetrics(set: MetricSet, pusher: OtlpPusher): void {
+  put(set, METRICS.otlpPushes, pusher.sent, "ok");
+  put(set, METRICS.otlpPushes, pusher.errors, "error");
+  if (pusher.lastMs !== undefined) put(set, METRICS.otlpLastPush, pusher.lastMs / 1000);
 }

@@ -3,6 +3,7 @@ import { type Document, parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { didYouMean, reasonOf } from "../core/told.ts";
 import { UserError } from "../core/user-error.ts";
+import { labelCollision } from "./labels.ts";
 import { profilesOf } from "./profiles.ts";
 import { Config } from "./schema.ts";
 
@@ -52,6 +53,8 @@ export function parseConfig(text: string, name: string, edit?: (document: Docume
       );
     }
   }
+  const collision = labelCollision(parsed.data);
+  if (collision !== undefined) throw new UserError(`${name}: ${collision}`, { exitCode: 2 });
   return parsed.data;
 }
 

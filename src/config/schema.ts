@@ -1,8 +1,11 @@
 import { z } from "zod";
 import { Alerts } from "../alert/schema.ts";
 import { Budgets } from "../budget/schema.ts";
+import { durationTextMs } from "../core/duration-text.ts";
+import { NAMINGS } from "../metric/catalogue.ts";
 import { labelNameFault } from "../metric/metric-set.ts";
 import { UserProfile } from "../profile/user/schema.ts";
+import { Otlp } from "../publish/otlp-schema.ts";
 import { Alertmanager } from "../publish/schema.ts";
 
 const LabelName = z.string().superRefine((name, context) => {
@@ -63,8 +66,30 @@ const Source = z
   .describe("Where lines come from: exactly one of files, journald, stdin and kubernetes.");
 export type SourceConfig = z.infer<typeof Source>;
 
+const MIN_IDLE_MS = 60_000;
+
+const IdleExpiry = z
+  .string()
+  .default("never")
+  .transform((text, context) => {
+    if (text === "never") return undefined;
+    const ms = durationTextMs(text);
+    if (!(ms >= MIN_IDLE_MS))
+      context.addIssue({ code: "custom", message: "must be never, or a duration of 1m or more" });
+    return ms;
+  });
+
 const Metrics = z
   .strictObject({
+    naming: z
+      .enum(NAMINGS)
+      .default("llm")
+      .describe(
+        "Names of the metrics: our own (llm), those of the OpenTelemetry GenAI conventions where they have one (genai), or both. Rules and dashboards use our own.",
+      ),
+    idle_expiry: IdleExpiry.describe(
+      "Series that have not changed for this long vanish, e.g. 24h; they begin at 0 when they come back. Default: never.",
+    ),
     labels: z
       .array(z.enum(["model", "route", "tenant"]))
       .default(["model", "route", "tenant"])
@@ -107,6 +132,7 @@ export const Config = z
     metrics: Metrics.prefault({}),
     http: Http.prefault({}),
     state: State.prefault({}),
+    otlp: Otlp.optional(),
     budgets: Budgets,
     alerts: Alerts,
     alertmanager: Alertmanager,

@@ -10,8 +10,8 @@ import { wantsOpenMetrics } from "../metric/open-metrics.ts";
 
 /** What the HTTP server shows; built by the application. */
 export interface HttpViews {
-  /** The exposition in text format 0.0.4. */
-  metrics(): Promise<string>;
+  /** The exposition in text format 0.0.4, in pieces. */
+  metrics(): Iterable<string>;
   /** The exposition in OpenMetrics 1.0, in pieces. */
   openMetrics(): Iterable<string>;
   /** Undefined when ready, else the reason why not. */
@@ -87,10 +87,12 @@ export class HttpServer implements AsyncDisposable {
   }
 
   /** Piece by piece, with a turn for others after each: a scrape of 100,000 lines must not hold up reading. */
-  async #openMetrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #metrics(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const zipped = acceptsGzip(request);
+    const open = wantsOpenMetrics(request.headers.accept);
+    const pieces = open ? this.#views.openMetrics() : this.#views.metrics();
     response.writeHead(200, {
-      "Content-Type": OPEN_METRICS,
+      "Content-Type": open ? OPEN_METRICS : TEXT_FORMAT,
       "X-Content-Type-Options": "nosniff",
       Vary: "Accept, Accept-Encoding",
       ...(zipped ? { "Content-Encoding": "gzip" } : {}),
@@ -99,7 +101,7 @@ export class HttpServer implements AsyncDisposable {
       response.end();
       return;
     }
-    const body = Readable.from(inTurns(this.#views.openMetrics()));
+    const body = Readable.from(inTurns(pieces));
     if (zipped) await pipeline(body, createGzip({ level: 1 }), response);
     else await pipeline(body, response);
   }
@@ -108,13 +110,13 @@ export class HttpServer implements AsyncDisposable {
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     try {
       const route = ROUTES[path];
-      if (route === undefined) return send(response, 404, "text/plain; charset=utf-8", "404: no such page\n");
+      if (route === undefined && path !== "/metrics")
+        return send(response, 404, "text/plain; charset=utf-8", "404: no such page\n");
       if (request.method !== "GET" && request.method !== "HEAD") {
         response.setHeader("Allow", "GET, HEAD");
         return send(response, 405, "text/plain; charset=utf-8", "405: only GET and HEAD\n");
       }
-      if (path === "/metrics" && wantsOpenMetrics(request.headers.accept))
-        return await this.#openMetrics(request, response);
+      if (route === undefined) return await this.#metrics(request, response);
       const { status = 200, type, body } = await route(this.#views);
       if (body.length > 1024 && acceptsGzip(request)) {
         response.setHeader("Content-Encoding", "gzip");
@@ -149,7 +151,6 @@ async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
 const TEXT = "text/plain; charset=utf-8";
 const ROUTES: Readonly<Record<string, (views: HttpViews) => Answer | Promise<Answer>>> = {
   "/": (views) => ({ type: "text/html; charset=utf-8", body: views.page() }),
-  "/metrics": async (views) => ({ type: TEXT_FORMAT, body: await views.metrics() }),
   "/-/healthy": () => ({ type: TEXT, body: "tokentail is healthy\n" }),
   "/-/ready": (views) => {
     const reason = views.notReady();
