@@ -1,9 +1,9 @@
-import { DDSketch } from "@datadog/sketches-js";
 import { ExactSum } from "../core/exact-sum.ts";
+import { LogBins } from "./log-bins.ts";
 
-/** Relative error of quantiles from sketches. */
+/** Relative error of quantiles from bins. */
 const ACCURACY = 0.005;
-/** Up to this many values are kept and ranked exactly; a sketch takes over beyond. */
+/** Up to this many values are kept and ranked exactly; bins take over beyond. */
 const EXACT_LIMIT = 4096;
 
 /** Count, exact sum, maximum and quantiles of one latency kind, in bounded memory. */
@@ -13,7 +13,7 @@ export class Distribution {
   min = Number.POSITIVE_INFINITY;
   readonly #sum = new ExactSum();
   #values: number[] | undefined = [];
-  #sketch: DDSketch | undefined;
+  #bins: LogBins | undefined;
   #sorted = false;
 
   add(value: number): void {
@@ -22,14 +22,14 @@ export class Distribution {
     if (value > this.max) this.max = value;
     if (value < this.min) this.min = value;
     if (this.#values === undefined) {
-      this.#sketch?.accept(value);
+      this.#bins?.add(value);
       return;
     }
     this.#values.push(value);
     this.#sorted = false;
     if (this.#values.length > EXACT_LIMIT) {
-      this.#sketch = new DDSketch({ relativeAccuracy: ACCURACY });
-      for (const kept of this.#values) this.#sketch.accept(kept);
+      this.#bins = new LogBins(ACCURACY);
+      for (const kept of this.#values) this.#bins.add(kept);
       this.#values = undefined;
     }
   }
@@ -51,7 +51,7 @@ export class Distribution {
       this.#sorted = true;
       return this.#values[Math.max(0, Math.ceil(q * this.count) - 1)] ?? Number.NaN;
     }
-    return Math.min(this.max, Math.max(this.min, this.#sketch?.getValueAtQuantile(q) ?? Number.NaN));
+    return Math.min(this.max, Math.max(this.min, this.#bins?.quantile(q) ?? Number.NaN));
   }
 
   /** Values (or bin centres) with weights, ascending: what a histogram is drawn from. */

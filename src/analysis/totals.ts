@@ -1,5 +1,5 @@
 import { ExactSum } from "../core/exact-sum.ts";
-import { LATENCY_NAMES, type LatencyKind } from "../model/latency.ts";
+import { LATENCY_NAMES, Latency, type LatencyKind } from "../model/latency.ts";
 import type {
   FailureRecord,
   GaugeRecord,
@@ -72,6 +72,8 @@ export class Totals {
   cost: ExactSum | undefined;
   firstMs = Number.POSITIVE_INFINITY;
   lastMs = Number.NEGATIVE_INFINITY;
+  /** The list noted last: nearly always the next record's. */
+  #told: readonly RequestCount[] | undefined = undefined;
 
   /** @param tells The request counts that the writer of this record can tell: known to be 0 from now on, if none was seen. */
   add(record: LogRecord, tells: readonly RequestCount[]): void {
@@ -121,6 +123,8 @@ export class Totals {
   }
 
   #tell(tells: readonly RequestCount[]): void {
+    if (tells === this.#told) return;
+    this.#told = tells;
     for (const count of tells) this.requests[count] ??= 0;
   }
 
@@ -137,8 +141,12 @@ export class Totals {
     if (record.finishReason !== undefined && record.outcome === "ok") this.byFinishReason.add(record.finishReason);
     if (record.httpStatus !== undefined) bump(this.http, record.httpStatus);
     const { kinds, valuesMs } = record.latencies;
+    let e2eMs = Number.NaN;
     for (let index = 0; index < kinds.length; index++) {
-      this.#latency(kinds[index] as LatencyKind, valuesMs[index] as number);
+      const kind = kinds[index] as LatencyKind;
+      const ms = valuesMs[index] as number;
+      if (kind === Latency.e2e) e2eMs = ms;
+      this.#latency(kind, ms);
     }
     this.#tokens("in", record.tokensIn);
     this.#tokens("in_processed", record.tokensInProcessed);
@@ -151,15 +159,13 @@ export class Totals {
     }
     if (record.scores !== undefined) for (const score of record.scores) this.#score("retrieval", score);
     if (record.retries !== undefined && record.retries > 0) bump(this.counters, "retries", record.retries);
-    this.#slow(record);
+    if (e2eMs === e2eMs) this.#slow(record, e2eMs);
   }
 
-  #slow(record: RequestRecord): void {
-    const e2eMs = record.latencies.get(0 as LatencyKind);
-    if (e2eMs === undefined) return;
-    if (this.slowest.length === SLOWEST && e2eMs <= (this.slowest.at(-1)?.e2eMs ?? 0)) return;
+  #slow(record: RequestRecord, e2eMs: number): void {
+    if (this.slowest.length === SLOWEST && e2eMs <= (this.slowest[SLOWEST - 1]?.e2eMs ?? 0)) return;
     const { timeMs, id, model, route, tokensIn, tokensOut } = record;
-    const ttftMs = record.latencies.get(1 as LatencyKind);
+    const ttftMs = record.latencies.get(Latency.ttft);
     this.slowest.push({ e2eMs, timeMs, id, model, route, ttftMs, tokensIn, tokensOut });
     this.slowest.sort((a, b) => b.e2eMs - a.e2eMs);
     if (this.slowest.length > SLOWEST) this.slowest.pop();
@@ -171,7 +177,9 @@ export class Totals {
   }
 
   #latency(kind: LatencyKind, ms: number): void {
-    (this.latencies[kind] ??= new Distribution()).add(ms);
+    const known = this.latencies[kind];
+    if (known === undefined) (this.latencies[kind] = new Distribution()).add(ms);
+    else known.add(ms);
   }
 
   #tokens(key: TokenKey, tokens: number | undefined): void {
@@ -220,24 +228,34 @@ function bump<K>(map: Map<K, number>, key: K, by = 1): void {
   map.set(key, (map.get(key) ?? 0) + by);
 }
 
+interface Cell {
+  readonly name: string;
+  count: number;
+}
+
 /** Counts by a name. Consecutive records mostly repeat a name, so the last cell is tried before the table. */
 export class Breakdown {
-  readonly #cells = new Map<string, { readonly name: string; count: number }>();
-  #last: { readonly name: string; count: number } | undefined;
+  readonly #cells = new Map<string, Cell>();
+  #last: Cell | undefined;
 
   add(name: string): void {
     if (this.#last?.name === name) {
       this.#last.count++;
       return;
     }
-    const key = this.#cells.size < BREAKDOWN_LIMIT || this.#cells.has(name) ? name : "other";
+    const cell = this.#cells.get(name) ?? this.#newCell(name);
+    cell.count++;
+    this.#last = cell;
+  }
+
+  #newCell(name: string): Cell {
+    const key = this.#cells.size < BREAKDOWN_LIMIT ? name : "other";
     let cell = this.#cells.get(key);
     if (cell === undefined) {
       cell = { name: key, count: 0 };
       this.#cells.set(key, cell);
     }
-    cell.count++;
-    this.#last = cell;
+    return cell;
   }
 
   get size(): number {

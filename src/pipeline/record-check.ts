@@ -1,8 +1,6 @@
 import type { Latencies } from "../model/latency.ts";
 import type { LogRecord, RejectReason, RequestRecord } from "../model/record.ts";
 
-const TOKEN_FIELDS = ["tokensIn", "tokensInProcessed", "tokensInCached", "tokensOut", "tokensOutReasoning"] as const;
-
 /**
  * Refuses impossible figures of a record before anyone counts them: NaN, infinite and negative durations, fractional or
  * negative token counts, negative cost. The figure becomes unknown, the rest of the record stays.
@@ -37,10 +35,12 @@ export function checkRecord(record: LogRecord, reject: (reason: RejectReason) =>
 
 function checkRequest(record: RequestRecord, reject: (reason: RejectReason) => void): void {
   checkLatencies(record.latencies, reject);
-  for (const field of TOKEN_FIELDS) {
-    const value = record[field];
-    if (value !== undefined) record[field] = checkTokens(value, reject, false);
-  }
+  const { tokensIn, tokensInProcessed, tokensInCached, tokensOut, tokensOutReasoning } = record;
+  if (tokensIn !== undefined) record.tokensIn = checkTokens(tokensIn, reject, false);
+  if (tokensInProcessed !== undefined) record.tokensInProcessed = checkTokens(tokensInProcessed, reject, false);
+  if (tokensInCached !== undefined) record.tokensInCached = checkTokens(tokensInCached, reject, false);
+  if (tokensOut !== undefined) record.tokensOut = checkTokens(tokensOut, reject, false);
+  if (tokensOutReasoning !== undefined) record.tokensOutReasoning = checkTokens(tokensOutReasoning, reject, false);
   const cost = record.costUsd;
   if (cost !== undefined && !(cost >= 0 && cost !== Number.POSITIVE_INFINITY)) {
     reject(cost < 0 ? "negative-cost" : "not-a-number");
@@ -49,12 +49,13 @@ function checkRequest(record: RequestRecord, reject: (reason: RejectReason) => v
 }
 
 function checkLatencies(latencies: Latencies, reject: (reason: RejectReason) => void): void {
-  for (let index = latencies.valuesMs.length - 1; index >= 0; index--) {
-    const reason = refuseDuration(latencies.valuesMs[index] ?? Number.NaN);
+  const { valuesMs, kinds } = latencies;
+  for (let index = valuesMs.length - 1; index >= 0; index--) {
+    const reason = refuseDuration(valuesMs[index] ?? Number.NaN);
     if (reason === undefined) continue;
     reject(reason);
-    latencies.valuesMs.splice(index, 1);
-    latencies.kinds.splice(index, 1);
+    valuesMs.splice(index, 1);
+    kinds.splice(index, 1);
   }
 }
 

@@ -173,10 +173,8 @@ const mostly = (good: fc.Arbitrary<string>, bad: fc.Arbitrary<string>): fc.Arbit
   fc.oneof({ weight: 40, arbitrary: good }, { weight: 1, arbitrary: bad });
 const oddWord = fc.constantFrom("None", "", "-", "null", 'q"x', "back\\slash", "ü", "x y", "n", "1.5", "a/b");
 const word = mostly(fc.constantFrom("m", "llama-3.1-8b", "a.b:c"), oddWord);
-const oddNumber = fc.constantFrom(
-  ...["-1", "NaN", "Infinity", "1e3", "007", "1.", ".5", "", "null", "12345678901234567890", '"12"', "1,5", "0x10"],
-  ...["1.2s", "true", "-0"],
-);
+const ODD_NUMBERS = '-1 NaN Infinity 1e3 007 1. .5 null 12345678901234567890 "12" 1,5 0x10 1.2s true -0'.split(" ");
+const oddNumber = fc.constantFrom("", ...ODD_NUMBERS);
 const number = mostly(
   fc.oneof(
     fc.integer({ min: 0, max: 99_999 }).map(String),
@@ -233,7 +231,7 @@ const log = fc
     fc.array(
       fc.nat(statements.length - 1).chain((at) => {
         const [json, keys] = statements[at] as [boolean, Key[]];
-        return fc.tuple(...keys.map((key) => KEYS[key] as fc.Arbitrary<string>)).map((values) => {
+        return fc.tuple(...keys.map((key) => KEYS[key])).map((values) => {
           if (!json)
             return keys
               .map((key, n) => `${key}=${/[ "]/.test(values[n] ?? "") ? JSON.stringify(values[n]) : values[n]}`)

@@ -13,28 +13,42 @@ export class LayoutNode {
   readonly followers: LayoutNode[] = [];
   /** How a line that ends here is read. */
   plan: Plan | undefined = undefined;
-  /** The literal in words of four bytes, for comparing; what is left over is compared byte by byte. */
-  readonly #words: Int32Array;
+  /** The literal eight bytes at a time; the last eight overlap those before them. Empty for a literal that cannot be so compared. */
+  readonly #eights: Float64Array;
+  readonly #last: number;
+  readonly #length: number;
 
   constructor(segment: Segment) {
     this.literal = Uint8Array.from(segment.literal);
     this.slot = segment.slot;
     this.shape = Uint8Array.from(segment.sample);
+    const { length } = this.literal;
+    this.#length = length;
+    // doubles are equal when their bytes are, but for zeros and NaNs, which no text of printable ASCII spells
+    const ascii = this.literal.every((byte) => byte >= 32 && byte < 127);
     const view = new DataView(this.literal.buffer);
-    this.#words = Int32Array.from({ length: this.literal.length >> 2 }, (_, at) => view.getInt32(at * 4, true));
+    const eights = ascii ? Math.ceil(length / 8) - 1 : 0;
+    this.#eights = Float64Array.from({ length: Math.max(0, eights) }, (_, at) => view.getFloat64(at * 8, true));
+    this.#last = ascii && length >= 8 ? view.getFloat64(length - 8, true) : 0;
   }
 
   /** @returns The index behind the literal, or -1 when it does not stand at `at`. */
   pass(view: DataView, at: number, end: number): number {
-    const { literal } = this;
-    const words = this.#words;
-    const after = at + literal.length;
+    const after = at + this.#length;
     if (after > end) return -1;
+    const last = this.#last;
+    if (last === 0) return this.#passBytes(view, at, after);
+    const eights = this.#eights;
     let from = at;
-    for (let index = 0; index < words.length; index++, from += 4) {
-      if (view.getInt32(from, true) !== words[index]) return -1;
+    for (let index = 0; index < eights.length; index++, from += 8) {
+      if (view.getFloat64(from, true) !== eights[index]) return -1;
     }
-    for (; from < after; from++) if (view.getUint8(from) !== literal[from - at]) return -1;
+    return view.getFloat64(after - 8, true) === last ? after : -1;
+  }
+
+  #passBytes(view: DataView, at: number, after: number): number {
+    const { literal } = this;
+    for (let from = at; from < after; from++) if (view.getUint8(from) !== literal[from - at]) return -1;
     return after;
   }
 

@@ -142,11 +142,11 @@ export class LineLayouts {
     const { bytes } = line;
     const record = plan.record(places);
     if (plan.modelAt >= 0) {
-      record.model = this.#names.of(bytes, starts[plan.modelAt] as number, ends[plan.modelAt] as number);
+      record.model = this.#names.of(bytes, this.#view, starts[plan.modelAt] as number, ends[plan.modelAt] as number);
       if (record.model === undefined) return undefined;
     }
     if (plan.tenantAt >= 0) {
-      record.tenant = this.#names.of(bytes, starts[plan.tenantAt] as number, ends[plan.tenantAt] as number);
+      record.tenant = this.#names.of(bytes, this.#view, starts[plan.tenantAt] as number, ends[plan.tenantAt] as number);
       if (record.tenant === undefined) return undefined;
     }
     if (plan.idAt >= 0) {
@@ -164,10 +164,14 @@ export class LineLayouts {
   }
 }
 
+/** What `toString("latin1")` calls in the end, without the looking up of the encoding. */
+const asciiOf = (bytes: Buffer, start: number, end: number): string =>
+  (bytes as Buffer & { latin1Slice(start: number, end: number): string }).latin1Slice(start, end);
+
 /** Undefined for what the general reader would pass over or cut. */
 function idOf(bytes: Buffer, start: number, end: number): string | undefined {
   if (end === start || end - start > MAX_ID_CHARS) return undefined;
-  const text = bytes.toString("latin1", start, end);
+  const text = asciiOf(bytes, start, end);
   return isAbsent(text) ? undefined : text;
 }
 

@@ -10,12 +10,10 @@ export class Names {
   readonly #texts: string[] = Array.from({ length: CELLS }, () => "");
 
   /** @returns Undefined for a name that the general reader would pass over or cut. */
-  of(bytes: Buffer, start: number, end: number): string | undefined {
+  of(bytes: Buffer, view: DataView, start: number, end: number): string | undefined {
     const length = end - start;
     if (length === 0 || length > MAX_LABEL_BYTES) return undefined;
-    let hash = length;
-    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
-    const cell = (hash ^ (hash >>> 15)) & (CELLS - 1);
+    const cell = cellOf(view, start, end);
     const known = this.#bytes[cell];
     if (known !== undefined && known.length === length && startsAt(bytes, start, known)) return this.#texts[cell];
     const text = bytes.toString("latin1", start, end);
@@ -24,6 +22,16 @@ export class Names {
     this.#texts[cell] = text;
     return text;
   }
+}
+
+/** From the length and both ends of a name, where names differ. */
+function cellOf(view: DataView, start: number, end: number): number {
+  const length = end - start;
+  let hash = length;
+  if (length >= 4) hash = Math.imul(hash ^ view.getInt32(start, true), 0x9e37_79b1) ^ view.getInt32(end - 4, true);
+  else for (let at = start; at < end; at++) hash = Math.imul(hash, 31) + view.getUint8(at);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x85eb_ca6b);
+  return (hash >>> 16) & (CELLS - 1);
 }
 
 function startsAt(bytes: Uint8Array, start: number, known: Uint8Array): boolean {

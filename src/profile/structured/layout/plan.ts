@@ -67,14 +67,7 @@ export class Plan {
   /** A new record of this layout; what names it (ids, model, tenant, time) is left to the caller. */
   record(places: Places): RequestRecord {
     const { numbers } = places;
-    const { durationAt, multiply, divide } = this;
-    const valuesMs: number[] = [];
-    for (let index = 0; index < durationAt.length; index++) {
-      valuesMs.push(
-        ((numbers[durationAt[index] as number] as number) * (multiply[index] as number)) / (divide[index] as number),
-      );
-    }
-    const record = new RequestRecord(new Latencies(this.kinds.slice(), valuesMs));
+    const record = new RequestRecord(new Latencies(this.kinds.slice(), this.#valuesMs(numbers)));
     const learned = this.#learned;
     record.model = learned.model;
     record.tenant = learned.tenant;
@@ -91,5 +84,20 @@ export class Plan {
     if (this.tokensReasoningAt !== NONE) record.tokensOutReasoning = numbers[this.tokensReasoningAt];
     if (this.costAt !== NONE) record.costUsd = numbers[this.costAt];
     return record;
+  }
+
+  /** Array literals of the right size: most lines have one or two durations, and an array that grows takes room for more. */
+  #valuesMs(numbers: Float64Array): number[] {
+    const { length } = this.durationAt;
+    if (length === 1) return [this.#durationMs(numbers, 0)];
+    if (length === 2) return [this.#durationMs(numbers, 0), this.#durationMs(numbers, 1)];
+    const valuesMs: number[] = [];
+    for (let index = 0; index < length; index++) valuesMs.push(this.#durationMs(numbers, index));
+    return valuesMs;
+  }
+
+  #durationMs(numbers: Float64Array, index: number): number {
+    const number = numbers[this.durationAt[index] as number] as number;
+    return (number * (this.multiply[index] as number)) / (this.divide[index] as number);
   }
 }
