@@ -34,6 +34,29 @@ test("prometheus: writes, then finds nothing to do, then mends what was changed"
   expect(readFileSync(file, "utf8")).toBe(generated);
 });
 
+test("prometheus: the thresholds of the configuration", async () => {
+  using folder = new TempFolder();
+  const config = folder.file(
+    "config.yml",
+    "sources: [{stdin: true}]\nalerts: {for: 2m, keep_firing_for: 90s, drift: {max_drift: 0.3, min_samples: 700, rule: interval}, tokens: {warn_at: 0.9}}\n",
+  );
+  const out = path.join(folder.path, "rules");
+  expect((await cli(["publish", "prometheus", "--out", out, "-c", config])).exit).toBe(0);
+  const rules = readFileSync(path.join(out, "tokentail-sla-node.yaml"), "utf8");
+  for (const part of [
+    "* 0 + 0.3",
+    "* 0 + 0.9",
+    "* 0 + 700",
+    "for: 2m",
+    "keep_firing_for: 90s",
+    "tokentail_p99_baseline_seconds[",
+  ])
+    expect(rules).toContain(part);
+  expect(rules).not.toContain("baseline_upper_bound");
+  const faulty = folder.file("faulty.yml", "sources: []\n");
+  expect((await cli(["publish", "prometheus", "--out", out, "-c", faulty])).exit).toBe(2);
+});
+
 test("prometheus: one form only, and what is no longer wanted is removed", async () => {
   using folder = new TempFolder();
   await cli(["publish", "prometheus", "--out", folder.path]);
