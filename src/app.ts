@@ -1,10 +1,12 @@
 import { Readable } from "node:stream";
 import type { ResourceMetrics } from "@opentelemetry/sdk-metrics";
 import { Totals } from "./analysis/totals.ts";
+import { Alerting } from "./app/alerting.ts";
 import { buildSources, patternsOf } from "./app/build-sources.ts";
 import { Lag } from "./app/lag.ts";
 import { LineCounts } from "./app/line-counts.ts";
 import { PipelineSink } from "./app/pipeline-sink.ts";
+import { Reloader } from "./app/reload.ts";
 import { fillCommitMetrics, fillLineMetrics, fillPushMetrics, fillSourceMetrics, put } from "./app/self-metrics.ts";
 import { profilesOf } from "./config/profiles.ts";
 import type { Config } from "./config/schema.ts";
@@ -41,6 +43,8 @@ export interface AppOptions {
   readonly zone: ZoneOffset;
   /** Standard input, for a source that reads it. */
   readonly stdin?: () => Readable;
+  /** Reads the configuration again, for a reload. */
+  readonly load?: () => Promise<Config>;
   /** Commit the program was built from, if known. */
   readonly revision?: string;
 }
@@ -60,6 +64,8 @@ export class App implements AsyncDisposable {
   readonly #options: AppOptions;
   readonly #committer: Committer;
   readonly #lag: Lag;
+  readonly #alerting: Alerting;
+  readonly #reloader: Reloader;
   readonly #stack: AsyncDisposableStack;
   readonly #passes: Promise<void>[] = [];
   readonly #stop = new AbortController();
@@ -72,6 +78,8 @@ export class App implements AsyncDisposable {
       sources: readonly Source[];
       committer: Committer;
       lag: Lag;
+      alerting: Alerting;
+      reloader: Reloader;
       stack: AsyncDisposableStack;
     },
   ) {
@@ -81,6 +89,8 @@ export class App implements AsyncDisposable {
     this.sources = parts.sources;
     this.#committer = parts.committer;
     this.#lag = parts.lag;
+    this.#alerting = parts.alerting;
+    this.#reloader = parts.reloader;
     this.#stack = parts.stack;
   }
 
@@ -111,12 +121,21 @@ export class App implements AsyncDisposable {
     const lineCounts = new LineCounts();
     const savedCounts = saved.shared.get(lineCounts.key);
     if (savedCounts !== undefined) lineCounts.state = savedCounts as LineCounts["state"];
+    const alerting = new Alerting({
+      config,
+      clock,
+      log,
+      saved: saved.shared,
+      caughtUp: () => sources.every((source) => source.caughtUp),
+    });
+    const reloader = new Reloader({ load: options.load, apply: (next) => alerting.reload(next), log });
     const pipelines = new Set<StreamPipeline>();
     const memories = new Map(saved.streams);
     const consumer: RecordConsumer = {
       record: (record, profile, stream) => {
         recorder.record(record, stream, clock.nowMs(), profile);
         totals.add(record, profile.tells);
+        alerting.record(record, stream, clock.nowMs());
       },
       reject: (reason, stream) => {
         recorder.reject(reason, stream);
@@ -154,7 +173,17 @@ export class App implements AsyncDisposable {
       state: (saved.shared.get("series-begun") as number | undefined) ?? startedMs,
     };
     const ports = [lineCounts, patterns, begun];
-    const committer = new Committer({ store, set, sources, pipelines, duplicates: duplicateRows, ports, clock, log });
+    const committer = new Committer({
+      store,
+      set,
+      sources,
+      pipelines,
+      duplicates: duplicateRows,
+      ports: [...ports, ...alerting.ports],
+      rows: [alerting.baselines],
+      clock,
+      log,
+    });
     stack.defer(() => committer.commit());
 
     const lag = new Lag();
@@ -166,9 +195,10 @@ export class App implements AsyncDisposable {
       fillLineMetrics(set, current);
       fillSourceMetrics(set, sources, (source) => lag.seconds(source, nowMs), current.cutBytes);
       fillCommitMetrics(set, committer);
+      alerting.fillMetrics(set, nowMs);
       if (pusher !== undefined) fillPushMetrics(set, pusher);
       put(set, METRICS.buildInfo, 1, VERSION, options.revision ?? "unknown");
-      put(set, METRICS.reloadOk, 1);
+      put(set, METRICS.reloadOk, reloader.ok ? 1 : 0);
     };
     const producer = new MetricSetProducer({
       set,
@@ -196,12 +226,17 @@ export class App implements AsyncDisposable {
           ? lag.notReady(sources, clock.nowMs())
           : `degraded: the state cannot be written (${committer.degraded})`,
       status: () => status(startedMs, totals, sources, pipelines),
+      alerts: () => alerting.alerts(),
+      budgets: () => alerting.budgets(),
+      alertPage: (fingerprint) => alerting.page(fingerprint),
+      reload: () => reloader.reload(),
       page: () => landingPage({ version: VERSION, startedMs, rows: landingRows(totals, sources) }),
     };
     const http = await HttpServer.listen(config.http.listen, views, (error, path) =>
       log.error({ err: error, path }, "Cannot answer a request"),
     );
     stack.use(http);
+    stack.use(alerting);
     if (config.otlp !== undefined) {
       const collect = (): Iterable<ResourceMetrics> => {
         committer.commit();
@@ -210,12 +245,18 @@ export class App implements AsyncDisposable {
       pusher = stack.use(new OtlpPusher({ config: config.otlp, clock, collect, log }));
       pusher.start();
     }
-    return new App(options, { http, totals, sources, committer, lag, stack: stack.move() });
+    return new App(options, { http, totals, sources, committer, lag, alerting, reloader, stack: stack.move() });
   }
 
   /** Starts reading. */
   start(): void {
     for (const source of this.sources) this.#passes.push(this.#follow(source));
+    this.#alerting.start(this.http.url);
+  }
+
+  /** Reads the configuration again: budgets, thresholds and Alertmanagers change at once. @returns Why not, if so. */
+  async reload(): Promise<string | undefined> {
+    return await this.#reloader.reload();
   }
 
   /** Resolves when every source has been read to its present end. */

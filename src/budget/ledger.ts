@@ -59,7 +59,7 @@ export class BudgetLedger implements BudgetPort {
   /** Charges that were too old for the periods kept. */
   tooOld = 0;
   #books: Book[];
-  readonly #warnAt: Decimal;
+  #warnAt: Decimal;
   readonly #keptPeriods: number;
 
   /** @param options.keptPeriods Infinity for a replay, which charges all before it looks. */
@@ -91,11 +91,6 @@ export class BudgetLedger implements BudgetPort {
     return this.#books.map((book) => book.standing(atMs, this.#warnAt));
   }
 
-  /** The next instant at which a budget that has usage begins a new period; Infinity when none has. */
-  nextReset(atMs: number): number {
-    return Math.min(...this.#books.map((book) => (book.used(atMs) ? book.periodAt(atMs).endMs : Infinity)), Infinity);
-  }
-
   get state(): unknown {
     return this.#books.map(({ budget, periods }) => ({ name: budget.name, periods: [...periods.values()] }));
   }
@@ -109,9 +104,10 @@ export class BudgetLedger implements BudgetPort {
   }
 
   /** Other budgets, limits or weights: what was spent in the present period stays spent. */
-  reload(budgets: readonly BudgetRule[]): void {
+  reload(budgets: readonly BudgetRule[], warnAt: Decimal): void {
     const { state } = this;
     this.#books = budgets.map((budget) => new Book(budget));
+    this.#warnAt = warnAt;
     this.restore(state);
     this.version++;
   }
@@ -151,10 +147,6 @@ class Book {
     const { startMs, endMs } = this.#period;
     if (!(timeMs >= startMs && timeMs < endMs)) this.#period = periodAt(this.budget.period, this.#clock, timeMs);
     return this.#period;
-  }
-
-  used(atMs: number): boolean {
-    return this.periods.has(this.periodAt(atMs).startMs);
   }
 
   changed(): void {

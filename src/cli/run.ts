@@ -19,8 +19,9 @@ export interface RunOptions {
 /** `tokentail run`: follows logs until `signal` aborts. @returns The exit code. */
 export async function run(paths: readonly string[], options: RunOptions, io: Io, signal: AbortSignal): Promise<0> {
   const config = await runConfig(paths, options);
+  const load = (): Promise<Config> => runConfig(paths, options);
   const log = daemonLog(io);
-  await using app = await App.create({ config, clock: systemClock, log, zone: localZone, stdin: options.stdin });
+  await using app = await App.create({ config, clock: systemClock, log, zone: localZone, stdin: options.stdin, load });
   log.info(
     {
       url: app.http.url,
@@ -39,7 +40,10 @@ export async function run(paths: readonly string[], options: RunOptions, io: Io,
         "No file matches yet; new ones are found as they appear",
       );
   });
+  const hangup = (): void => void app.reload();
+  process.on("SIGHUP", hangup);
   await aborted(signal);
+  process.off("SIGHUP", hangup);
   log.info({}, "Stopping");
   return 0;
 }

@@ -18,6 +18,14 @@ export interface HttpViews {
   notReady(): string | undefined;
   /** The document of `/api/v1/status`. */
   status(): unknown;
+  /** The document of `/api/v1/alerts`. */
+  alerts(): unknown;
+  /** The document of `/api/v1/budgets`. */
+  budgets(): unknown;
+  /** The page that explains an alert; undefined when there is none of that fingerprint. */
+  alertPage(fingerprint: string): string | undefined;
+  /** Reads the configuration again. @returns Why that failed, if it did. */
+  reload(): Promise<string | undefined>;
   /** The landing page. */
   page(): string;
 }
@@ -106,10 +114,21 @@ export class HttpServer implements AsyncDisposable {
     else await pipeline(body, response);
   }
 
+  async #reload(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== "POST" && request.method !== "PUT") {
+      response.setHeader("Allow", "POST, PUT");
+      return send(response, 405, TEXT, "405: only POST and PUT\n");
+    }
+    const fault = await this.#views.reload();
+    if (fault === undefined) return send(response, 200, TEXT, "configuration reloaded\n");
+    return send(response, 500, TEXT, `configuration not reloaded: ${fault}\n`);
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     try {
-      const route = ROUTES[path];
+      if (path === "/-/reload") return await this.#reload(request, response);
+      const route = ROUTES[path] ?? alertRoute(path);
       if (route === undefined && path !== "/metrics")
         return send(response, 404, "text/plain; charset=utf-8", "404: no such page\n");
       if (request.method !== "GET" && request.method !== "HEAD") {
@@ -148,8 +167,22 @@ async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
   }
 }
 
+const ALERT_PAGE = /^\/alerts\/([0-9a-f]{16})$/;
+
+function alertRoute(path: string): Route | undefined {
+  const fingerprint = ALERT_PAGE.exec(path)?.[1];
+  if (fingerprint === undefined) return undefined;
+  return (views) => {
+    const page = views.alertPage(fingerprint);
+    return page === undefined
+      ? { status: 404, type: TEXT, body: "404: this alert is over and forgotten\n" }
+      : { type: "text/html; charset=utf-8", body: page };
+  };
+}
+
 const TEXT = "text/plain; charset=utf-8";
-const ROUTES: Readonly<Record<string, (views: HttpViews) => Answer | Promise<Answer>>> = {
+type Route = (views: HttpViews) => Answer | Promise<Answer>;
+const ROUTES: Readonly<Record<string, Route>> = {
   "/": (views) => ({ type: "text/html; charset=utf-8", body: views.page() }),
   "/-/healthy": () => ({ type: TEXT, body: "tokentail is healthy\n" }),
   "/-/ready": (views) => {
@@ -158,6 +191,8 @@ const ROUTES: Readonly<Record<string, (views: HttpViews) => Answer | Promise<Ans
       ? { type: TEXT, body: "tokentail is ready\n" }
       : { status: 503, type: TEXT, body: `tokentail is not ready: ${reason}\n` };
   },
+  "/api/v1/alerts": (views) => ({ type: "application/json", body: `${JSON.stringify(views.alerts())}\n` }),
+  "/api/v1/budgets": (views) => ({ type: "application/json", body: `${JSON.stringify(views.budgets())}\n` }),
   "/api/v1/status": (views) => ({ type: "application/json", body: `${JSON.stringify(views.status())}\n` }),
 };
 

@@ -337,6 +337,30 @@ export const METRICS = {
     [],
     "Time of the last push that the OpenTelemetry collector took.",
   ),
+  notificationsQueued: gauge(
+    "tokentail_notifications_queue_length",
+    "{alert}",
+    ["alertmanager"],
+    "Alerts that wait for an Alertmanager to take them.",
+  ),
+  alertmanagerSkew: gauge(
+    "tokentail_alertmanager_clock_skew_seconds",
+    "s",
+    ["alertmanager"],
+    "The Alertmanager's clock less the daemon's; alerts of a slow daemon end before they arrive.",
+  ),
+  noVerdict: gauge(
+    "tokentail_drift_no_verdict",
+    "1",
+    ["signal", "service_name", "model", "reason"],
+    "1 while drift is not judged, and why: `insufficient_samples`, `baseline_missing`, `baseline_tainted` or `overflow`.",
+  ),
+  alertSkipped: counter(
+    "tokentail_alert_skipped_requests_total",
+    "{request}",
+    ["reason"],
+    "Requests that no window or budget could take: no time in the line, a clock that was never set or runs ahead, too many services, a period that is over.",
+  ),
   lines: counter(
     "tokentail_lines_total",
     "{line}",

@@ -29,6 +29,14 @@ export interface StatePort {
   readonly state: unknown;
 }
 
+/** State of many rows, of which few change between two commits. */
+export interface StateRows {
+  /** Rows that changed since the last call; undefined for one that is to go. */
+  changes(): Iterable<readonly [key: string, row: unknown]>;
+  /** The commit failed: all rows are to be written again. */
+  forgetCommit(): void;
+}
+
 export interface CommitterOptions {
   readonly store: StateStore;
   readonly set: MetricSet;
@@ -37,6 +45,7 @@ export interface CommitterOptions {
   readonly pipelines: ReadonlySet<StreamPipeline>;
   readonly duplicates: DuplicateRows;
   readonly ports?: readonly StatePort[];
+  readonly rows?: readonly StateRows[];
   readonly clock: Clock;
   readonly log: {
     error(fields: Record<string, unknown>, message: string): void;
@@ -86,7 +95,7 @@ export class Committer {
   }
 
   commit(): void {
-    const { store, set, sources, pipelines, duplicates, ports = [], clock } = this.#options;
+    const { store, set, sources, pipelines, duplicates, ports = [], rows = [], clock } = this.#options;
     const startMs = performance.now();
     this.#triedMs = clock.nowMs();
     const entries: Array<readonly [StateTable, string, unknown]> = [];
@@ -107,6 +116,7 @@ export class Committer {
     for (const [key, series] of set.changes()) entries.push(["series", key, series]);
     for (const { name, stats } of sources) entries.push(["shared", `source ${name}`, stats]);
     for (const [key, row] of duplicates.changes()) entries.push(["shared", key, row]);
+    for (const part of rows) for (const [key, row] of part.changes()) entries.push(["shared", key, row]);
     try {
       store.commit({ entries });
       this.#succeeded(startMs);
@@ -127,7 +137,7 @@ export class Committer {
 
   /** Everything is still in memory and goes with the next commit. */
   #failed(error: unknown): void {
-    const { set, sources, duplicates, log } = this.#options;
+    const { set, sources, duplicates, rows = [], log } = this.#options;
     const reason = (error as Error).message;
     this.errors++;
     set.forgetCommit();
@@ -135,6 +145,7 @@ export class Committer {
     this.#versions = new Map();
     this.#portVersions = new Map();
     duplicates.forgetCommit();
+    for (const part of rows) part.forgetCommit();
     if (this.degraded === undefined) log.error({ reason }, "Cannot write the state; values go on in memory");
     this.degraded = reason;
   }
