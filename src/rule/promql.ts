@@ -24,6 +24,12 @@ export const nested = (text: string, spaces: number): string => text.replaceAll(
 export const steady = (selector: string): string => `last_over_time(${selector}[3m])`;
 
 /**
+ * A gauge whose absence says something: it is bridged over failed scrapes as {@link steady} does, but when the daemon was
+ * scraped and did not show it, it is absent. No verdict and no known usage are false at once, as they are for the daemon.
+ */
+export const told = (name: string): string => `(${name} or (${steady(name)} unless on (job, instance) ${N.buildInfo}))`;
+
+/**
  * True where a counter grew within the window, also when its first sample is already above zero: `increase` alone
  * overlooks the birth of a series, and rare counters are born with their first event.
  */

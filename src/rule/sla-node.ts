@@ -1,5 +1,5 @@
 import { DASHBOARD_UIDS, FLOAT_ROOM, type RuleOptions } from "./options.ts";
-import { N, nested, promql, steady } from "./promql.ts";
+import { N, nested, promql, steady, told } from "./promql.ts";
 import type { RuleFile } from "./rule.ts";
 import { SLA_RUNBOOKS } from "./sla-runbooks.ts";
 
@@ -13,7 +13,7 @@ export function slaNodeFile(options: RuleOptions): RuleFile {
   const { drift } = options;
   const driftCondition = driftOf(drift.rule);
   const spent = promql(`
-    ${steady(N.budgetUsedRatio)}
+    ${told(N.budgetUsedRatio)}
       > on (job, instance) group_left () (${WARN_AT} + ${FLOAT_ROOM})
   `);
   const shared = {
@@ -51,7 +51,7 @@ export function slaNodeFile(options: RuleOptions): RuleFile {
               )
               and on (${SERIES})
               (
-                (${steady(N.budgetDrawn)} > 0)
+                (${told(N.budgetDrawn)} > 0)
                 and on (job, instance, budget, tenant)
                 (
                   ${nested(spent, 18)}
@@ -93,10 +93,10 @@ export function slaNodeFile(options: RuleOptions): RuleFile {
             for: "30m",
             expr: promql(`
               (
-                ${steady(N.p99Samples)}
+                ${told(N.p99Samples)}
                   >= on (job, instance) group_left () ${MIN_SAMPLES}
               )
-              unless ${steady(N.p99DriftRatio)}
+              unless ${told(N.p99DriftRatio)}
             `),
             summary: "No usable latency baseline of 7 days ago.",
             description:
@@ -123,10 +123,10 @@ function driftOf(rule: RuleOptions["drift"]["rule"]): string {
   const now = rule === "naive" ? N.p99 : N.p99LowerBound;
   const then = rule === "separate" ? N.p99BaselineUpperBound : N.p99Baseline;
   return promql(`
-    ${steady(N.p99DriftRatio)}
+    ${told(N.p99DriftRatio)}
     and
     (
-      ${steady(now)} / ${steady(then)} - 1
+      ${told(now)} / ${told(then)} - 1
         > on (job, instance) group_left () (${MAX_DRIFT} + ${FLOAT_ROOM})
     )
   `);

@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import { bucketIndex, LATENCY_SECONDS } from "../../src/metric/buckets.ts";
 import { METRICS } from "../../src/metric/catalogue.ts";
 import { RULE_DEFAULTS } from "../../src/rule/options.ts";
-import { isAlert, type RuleFile } from "../../src/rule/rule.ts";
 import { slaFleetFile } from "../../src/rule/sla-fleet.ts";
 import { Random } from "../../src/simulate/random.ts";
 import { TempFolder } from "../support/cli.ts";
 import { eventually, freePort, installed, RunningProgram } from "../support/processes.ts";
+import { writtenOut } from "../support/written-out.ts";
 
 const STEP_S = 300;
 const HOUR_S = 3600;
@@ -74,29 +74,6 @@ function samples(endS: number): string {
 /** Normal approximation: the means here are in the hundreds. */
 function poisson(random: Random, mean: number): number {
   return Math.max(0, Math.round(mean + Math.sqrt(mean) * Math.log(random.lognormal(1, 1))));
-}
-
-/**
- * The alert's expression with its recording rules written out, so that it can be asked about the past: rules are only
- * recorded from now on. `X offset 7d` becomes the subquery of the same instant.
- */
-function writtenOut(file: RuleFile, alert: string): string {
-  const records = new Map<string, string[]>();
-  const rules = file.groups.flatMap((group) => group.rules);
-  for (const rule of rules) {
-    if (isAlert(rule)) continue;
-    let { expr } = rule;
-    for (const [label, value] of Object.entries(rule.labels ?? {}))
-      expr = `label_replace(${expr}, "${label}", "${value}", "", "")`;
-    records.set(rule.record, [...(records.get(rule.record) ?? []), expr]);
-  }
-  const expand = (expr: string): string =>
-    expr.replace(/[a-z_]+:[a-z_]+:[a-z0-9_]+( offset 7d)?/g, (found, offset: string | undefined) => {
-      const inner = (records.get(found.replace(" offset 7d", "")) ?? []).map((one) => `(${expand(one)})`).join(" or ");
-      return offset === undefined ? `(${inner})` : `last_over_time((${inner})[${STEP_S}s:${STEP_S}s] offset 7d)`;
-    });
-  const rule = rules.find((one) => isAlert(one) && one.alert === alert);
-  return expand(rule?.expr ?? "");
 }
 
 test("the written-out expression holds no recorded name any more", () => {

@@ -77,6 +77,13 @@ export const NODE_CASES: readonly RuleCase[] = [
   {
     alert: "LLMLatencyP99Drift",
     kind: "sparse",
+    name: "no verdict for a minute, in a scrape that succeeded: the 5 minutes begin anew",
+    series: { ...DRIFTED, [M.p99DriftRatio.name + CHAT]: "0.5x3 stale 0.5x30" },
+    at: "7m",
+  },
+  {
+    alert: "LLMLatencyP99Drift",
+    kind: "sparse",
     name: "every second scrape fails, and it fires all the same",
     series: Object.fromEntries(
       Object.entries(DRIFTED).map(([series, values]) => [series, flaky(Number(values.split("x")[0]))]),
