@@ -56,7 +56,8 @@ export async function readFiles(paths: readonly string[], options: ReadOptions):
 }
 
 interface Input {
-  readonly stream: Readable;
+  /** A chunk is valid until the next one is asked for. */
+  readonly chunks: AsyncIterable<Buffer>;
   /** Time to complete dates with: the file's modification, or now. */
   readonly readMs: number;
   /** Bytes on disk; NaN for standard input. */
@@ -67,7 +68,7 @@ interface Input {
 
 /** @returns The input, or why there is none. */
 async function openInput(path: string, options: ReadOptions): Promise<Input | string> {
-  if (path === "-") return { stream: options.stdin(), readMs: Date.now(), sizeBytes: Number.NaN, progress: () => 0 };
+  if (path === "-") return { chunks: options.stdin(), readMs: Date.now(), sizeBytes: Number.NaN, progress: () => 0 };
   const handle = await open(path, "r");
   let magic: Buffer;
   let stats: Awaited<ReturnType<typeof handle.stat>>;
@@ -87,13 +88,38 @@ async function openInput(path: string, options: ReadOptions): Promise<Input | st
     return `is ${packed.name}-compressed; unpack it, or pipe it: ${packed.command} "${path}" | tokentail analyze -`;
   const gzip = magic[0] === 0x1f && magic[1] === 0x8b;
   if (!gzip && looksBinary(magic)) return "is no text: more than a tenth of its first bytes are control characters";
+  const about = { readMs: stats.mtimeMs, sizeBytes: stats.size };
+  if (!gzip) {
+    let bytesRead = 0;
+    const chunks = readChunks(path, (bytes) => {
+      bytesRead += bytes;
+    });
+    return { chunks, ...about, progress: () => bytesRead };
+  }
   const raw = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  return {
-    stream: gzip ? raw.pipe(createGunzip({ chunkSize: CHUNK_BYTES })).on("close", () => raw.destroy()) : raw,
-    readMs: stats.mtimeMs,
-    sizeBytes: stats.size,
-    progress: () => raw.bytesRead,
-  };
+  const chunks = raw.pipe(createGunzip({ chunkSize: CHUNK_BYTES })).on("close", () => raw.destroy());
+  return { chunks, ...about, progress: () => raw.bytesRead };
+}
+
+/** Two buffers in turns, one being filled while the other is read: fresh ones would cost more than what is done with them. */
+async function* readChunks(path: string, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const handle = await open(path, "r");
+  try {
+    let filled = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    let spare = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    let { bytesRead } = await handle.read(filled, 0, CHUNK_BYTES, null);
+    while (bytesRead > 0) {
+      const next = handle.read(spare, 0, CHUNK_BYTES, null);
+      // told below, and not as unhandled while the chunk is read
+      next.catch(() => {});
+      onRead(bytesRead);
+      yield bytesRead === CHUNK_BYTES ? filled : filled.subarray(0, bytesRead);
+      [filled, spare] = [spare, filled];
+      ({ bytesRead } = await next);
+    }
+  } finally {
+    await handle.close();
+  }
 }
 
 const PACKED = [
@@ -132,7 +158,7 @@ async function readOne(
   const bar = io.errTty && input.sizeBytes > PROGRESS_AFTER_BYTES;
   let shown = 0;
   try {
-    for await (const chunk of input.stream as AsyncIterable<Buffer>) {
+    for await (const chunk of input.chunks) {
       pipeline.push(chunk, offset, input.readMs);
       offset += chunk.length;
       if (bar && Math.floor((input.progress() / input.sizeBytes) * 100) > shown) {
