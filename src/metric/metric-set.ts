@@ -287,8 +287,9 @@ export class MetricSet {
       if (def === undefined) continue;
       const cell = this.#family(def).restore(saved.labels);
       if ("counts" in cell) {
-        if (saved.counts?.length !== cell.counts.length || String(saved.buckets) !== String(cell.buckets)) continue;
-        cell.counts.set(saved.counts);
+        if (saved.filled === undefined || saved.layout !== layoutOf(cell.buckets)) continue;
+        for (let at = 0; at < saved.filled.length; at += 2)
+          cell.counts[saved.filled[at] as number] = saved.filled[at + 1] as number;
         cell.count = saved.value;
         cell.sum = saved.sum ?? 0;
         cell.committed = cell.count;
@@ -339,8 +340,33 @@ export interface StoredSeries {
   readonly value: number;
   readonly writtenMs?: number;
   readonly sum?: number;
-  readonly buckets?: readonly number[];
-  readonly counts?: Float64Array;
+  /** Which boundaries the histogram has, see {@link layoutOf}. */
+  readonly layout?: string;
+  /** Index and count of each bucket that holds something, in turns: most of a layout's buckets are empty. */
+  readonly filled?: readonly number[];
+}
+
+const layouts = new WeakMap<readonly number[], string>();
+
+/** A short name of boundaries that changes with any of them (FNV-1a over their text). */
+function layoutOf(buckets: readonly number[]): string {
+  let layout = layouts.get(buckets);
+  if (layout === undefined) {
+    let hash = 0x811c9dc5;
+    for (const character of String(buckets)) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
+    layout = `${buckets.length}-${(hash >>> 0).toString(16)}`;
+    layouts.set(buckets, layout);
+  }
+  return layout;
+}
+
+function filledOf(counts: Float64Array): number[] {
+  const filled: number[] = [];
+  for (let index = 0; index < counts.length; index++) {
+    const count = counts[index] as number;
+    if (count !== 0) filled.push(index, count);
+  }
+  return filled;
 }
 
 const storedKey = (def: MetricDef, key: string): string => `${def.name} ${key}`;
@@ -348,5 +374,6 @@ const storedKey = (def: MetricDef, key: string): string => `${def.name} ${key}`;
 function stored(def: MetricDef, cell: ValueCell | HistogramCell): StoredSeries {
   const { labels } = cell;
   if (!("counts" in cell)) return { metric: def.name, labels, value: cell.value, writtenMs: cell.writtenMs };
-  return { metric: def.name, labels, value: cell.count, sum: cell.sum, buckets: cell.buckets, counts: cell.counts };
+  const { count: value, sum, buckets, counts } = cell;
+  return { metric: def.name, labels, value, sum, layout: layoutOf(buckets), filled: filledOf(counts) };
 }

@@ -56,6 +56,21 @@ test("a commit holds what changed, and a restart continues it", () => {
   expect(restored.changes()).toEqual([]);
 });
 
+test("a histogram comes back bucket by bucket; one of another layout starts anew", () => {
+  const set = new MetricSet({ maxSeries: 10 });
+  const cell = set.cell(METRICS.requestTtft, {}, "m");
+  for (const seconds of [0, 0.2, 0.2, 1e9]) observe(cell, seconds);
+  const series = structuredClone(set.changes().map(([, saved]) => saved));
+  const restore = (def: MetricDef): number[] => {
+    const restored = new MetricSet({ maxSeries: 10 });
+    restored.restore(series, [def]);
+    return [...restored.cell(METRICS.requestTtft, {}, "m").counts];
+  };
+  expect(restore(METRICS.requestTtft)).toEqual([...cell.counts]);
+  const other = { ...METRICS.requestTtft, buckets: METRICS.requestTtft.buckets.with(0, 0.0004) };
+  expect(new Set(restore(other))).toEqual(new Set([0]));
+});
+
 test("a commit that failed is written again whole", () => {
   const set = new MetricSet({ maxSeries: 10 });
   set.cell(METRICS.requestsReceived, {}).value = 1;
