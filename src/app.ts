@@ -53,7 +53,7 @@ export interface AppOptions {
 const POLL_MS = 150;
 
 /** Figures of one request of an OTLP push: some milliseconds of encoding, a body far below what collectors take. */
-const PUSH_FIGURES = 10_000;
+const PUSH_FIGURES = 4000;
 
 /** The daemon: sources → pipelines → series → HTTP. Knows no `process`. */
 export class App implements AsyncDisposable {
