@@ -98,6 +98,18 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     });
 
   program
+    .command("templates")
+    .description("say which messages a log is made of: words and slots, with counts")
+    .argument("<file>", "log file; - for standard input")
+    .option("--json", "print one JSON line per line of the file: {id, template}", false)
+    .option("--format <header>", "what stands before the message, e.g. '<Date> <Time> <Level> <Component>: <Content>'")
+    .addHelpText("after", "\nExample:\n  tokentail templates --format '<Date> <Time> <Level> <Content>' app.log\n")
+    .action(async (file: string, options: { json: boolean; format?: string }) => {
+      const { templates } = await import("./templates.ts");
+      exit(await templates(file, options, io, stdin));
+    });
+
+  program
     .command("check")
     .description("validate a configuration file")
     .requiredOption("-c, --config <file>", "configuration file (YAML)")
