@@ -56,6 +56,14 @@ export const drift: DashboardSpec = {
           ],
           queries: [query(`max by (service_name, model) (${pick(M.riskScore)})`, "{{service_name}} {{model}}")],
         }),
+        stateTimeline({
+          title: "Why drift is not judged",
+          description: `One row for each reason; filled while it holds (\`${M.noVerdict.name}\`).`,
+          empty: "Everything is judged, or drift alerts are not configured",
+          unit: "short",
+          states: [[1, "not judged", "orange"]],
+          queries: [query(`max by (${SERIES}, reason) (${pick(M.noVerdict)})`, `{{reason}} ${LEGEND}`)],
+        }),
         table({
           title: "What the verdicts rest on",
           description: `\`${M.p99.name}\`, \`${M.p99LowerBound.name}\`, \`${M.p99Baseline.name}\`, \`${M.p99BaselineUpperBound.name}\`, \`${M.p99Samples.name}\`.`,

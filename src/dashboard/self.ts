@@ -201,6 +201,33 @@ export const self: DashboardSpec = {
             query(rate(M.notificationsDropped, "alertmanager"), "dropped {{alertmanager}}"),
           ],
         }),
+        timeseries({
+          title: "Alertmanagers",
+          description: `Alerts that wait (\`${M.notificationsQueued.name}\`), and by how much an Alertmanager's clock is ahead of the node's (\`${M.alertmanagerSkew.name}\`): alerts of a slow node end before they arrive.`,
+          empty: "No Alertmanager is configured",
+          unit: "short",
+          queries: [
+            query(`sum by (alertmanager) (${pick(M.notificationsQueued)})`, "waiting {{alertmanager}}"),
+            query(`max by (alertmanager) (abs(${pick(M.alertmanagerSkew)}))`, "seconds apart {{alertmanager}}"),
+          ],
+        }),
+        timeseries({
+          title: "Requests that no window or budget took",
+          description: `By reason (\`${M.alertSkipped.name}\`): they are counted in all other figures.`,
+          empty: "Every request was taken, or no alert is configured",
+          unit: "cps",
+          queries: [query(rate(M.alertSkipped, "reason"), "{{reason}}")],
+        }),
+        timeseries({
+          title: "Pushes to a collector",
+          description: `OTLP pushes a second by result (\`${M.otlpPushes.name}\`), and the age of the last one that was taken (\`${M.otlpLastPush.name}\`).`,
+          empty: "No collector is configured",
+          unit: "short",
+          queries: [
+            query(rate(M.otlpPushes, "result"), "{{result}}"),
+            query(`time() - min by (instance) (${pick(M.otlpLastPush)} > 0)`, "seconds since the last {{instance}}"),
+          ],
+        }),
         table({
           title: "Versions",
           description: `\`${M.buildInfo.name}\`.`,

@@ -172,6 +172,19 @@ function alerts({ job, keepFiringFor }: RuleOptions): AlertRule[] {
         queries: [["Errors", `rate(${N.notificationErrors}[10m])`]],
       },
     }),
+    alert("warning", {
+      alert: "TokentailClockSkew",
+      for: "10m",
+      expr: `abs(${steady(N.alertmanagerSkew)}) > 60`,
+      summary: "The clocks of tokentail and an Alertmanager differ.",
+      description: `The clock of ${node} and that of {{ $labels.alertmanager }} are {{ $value | humanizeDuration }} apart.`,
+      runbook: {
+        meaning:
+          "Alerts carry the time at which they end. Those of a node whose clock is minutes behind have ended before they arrive: Alertmanager answers 200 and shows nothing.",
+        checks: ["Is the time of the node synchronised (`timedatectl`)?", "Is that of Alertmanager's host?"],
+        queries: [["Seconds apart", N.alertmanagerSkew]],
+      },
+    }),
     alert("critical", {
       alert: "TokentailNotificationsDropped",
       keepFiringFor,

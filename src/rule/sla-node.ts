@@ -8,6 +8,12 @@ const WARN_AT = "instance:tokentail_alert_warn_at:ratio";
 const MIN_SAMPLES = "instance:tokentail_alert_min_samples:count";
 const SERIES = "job, instance, service_name, model";
 
+/** The engine names a service or model that no log names `unknown`; the ledger leaves the label out. */
+const DRAWN = ["service_name", "model"].reduce(
+  (expr, label) => `label_replace(${expr}, "${label}", "unknown", "${label}", "")`,
+  told(N.budgetDrawn),
+);
+
 /** The joint alert on the daemon's own bounds and ledger: what the embedded engine decides, decided by Prometheus. */
 export function slaNodeFile(options: RuleOptions): RuleFile {
   const { drift } = options;
@@ -51,7 +57,7 @@ export function slaNodeFile(options: RuleOptions): RuleFile {
               )
               and on (${SERIES})
               (
-                (${told(N.budgetDrawn)} > 0)
+                (${DRAWN} > 0)
                 and on (job, instance, budget, tenant)
                 (
                   ${nested(spent, 18)}

@@ -30,7 +30,7 @@ function wander(random: Random): Array<{ now: readonly WindowFigures[]; ratios: 
   return Array.from({ length: MINUTES }, () => {
     const now = KEYS.map((_, index): WindowFigures => {
       level[index] = Math.min(3, Math.max(1.8, (level[index] as number) * random.lognormal(1, 0.03)));
-      const p99Ns = Math.round((level[index] as number) * 1e9);
+      const p99Ns = Math.round(level[index] * 1e9);
       // too few requests for a verdict now and then
       const samples = random.chance(0.01) ? 300 : 2000;
       return { samples, p99Ns, lowerNs: Math.round(p99Ns * 0.95), upperNs: Math.round(p99Ns * 1.05), overflow: false };

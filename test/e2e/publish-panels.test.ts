@@ -23,22 +23,18 @@ const silent = { info: () => {}, warn: () => {}, error: () => {} };
  * its queries look back further than the test has run. Its empty state then says the same to whoever looks at it.
  */
 const NOT_IN_TRAFFIC: ReadonlyMap<string, string> = new Map([
-  ...[M.p99, M.p99LowerBound, M.p99Samples, M.p99Baseline, M.p99BaselineUpperBound, M.p99DriftRatio, M.riskScore].map(
-    (def) => [def.name, "drift needs a week of history, or an alert section in the configuration"] as const,
+  ...[M.p99Baseline, M.p99BaselineUpperBound, M.p99DriftRatio, M.riskScore].map(
+    (def) => [def.name, "needs a week of history"] as const,
   ),
-  ...[M.budgetUsed, M.budgetLimit, M.budgetUsedRatio, M.budgetElapsedRatio, M.budgetReset, M.budgetDrawn].map(
-    (def) => [def.name, "no budget is configured"] as const,
-  ),
-  ...[M.alertState, M.alertThreshold].map((def) => [def.name, "no alert is configured"] as const),
-  ...[M.notificationsSent, M.notificationErrors, M.notificationsDropped].map(
+  ...[M.notificationsSent, M.notificationErrors, M.notificationsDropped, M.notificationsQueued, M.alertmanagerSkew].map(
     (def) => [def.name, "no Alertmanager is configured"] as const,
   ),
+  ...[M.otlpPushes, M.otlpLastPush].map((def) => [def.name, "no collector is configured"] as const),
   ["ALERTS", "no alert of a rule is pending or firing"],
+  [M.alertState.name, "no alert of the engine is pending or firing"],
+  [M.alertSkipped.name, "every request was taken"],
   [M.tenantLeaks.name, "rare: one line of one log, its series is born with it"],
   [M.promptInjections.name, "rare"],
-  ...["tokentail_otlp_pushes_total", "tokentail_otlp_last_push_timestamp_seconds"].map(
-    (name) => [name, "no collector is configured"] as const,
-  ),
   [M.overflow.name, "no metric reached its limit"],
   [M.sourceErrors.name, "no read failed"],
 ]);
@@ -75,6 +71,8 @@ test.skipIf(!installed("prometheus"))(
       JSON.stringify({
         sources: [{ files: [path.join(logFolder, "*.log")], start_at: "beginning", labels: { service_name: "all" } }],
         http: { listen: "127.0.0.1:0" },
+        budgets: [{ name: "daily", limit_tokens: 100_000_000, period: "1d" }],
+        alerts: { every: "1s", drift: { min_samples: 50 } },
       }),
       "test",
     );

@@ -121,6 +121,21 @@ export const NODE_CASES: readonly RuleCase[] = [
     at: "6m",
     fires: [CHAT_LABELS],
   },
+  {
+    alert: "LLMSlaCritical",
+    kind: "fires",
+    name: "a model that no log names is unknown on one side and absent on the other",
+    series: {
+      ...Object.fromEntries(
+        Object.entries(DRIFTED).map(([series, values]) => [series.replace("llama", "unknown"), values]),
+      ),
+      ...spent(0.96),
+      [M.budgetDrawn.name + DRAWN]: "_x60",
+      [M.budgetDrawn.name + DRAWN.replace(',model="llama"', "")]: constant(1000),
+    },
+    at: "6m",
+    fires: [{ ...CHAT_LABELS, model: "unknown" }],
+  },
   { alert: "LLMSlaCritical", kind: "quiet", name: "drift only", series: { ...DRIFTED, ...spent(0.5) }, at: "30m" },
   {
     alert: "LLMSlaCritical",

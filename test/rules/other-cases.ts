@@ -457,6 +457,21 @@ const SELF: readonly RuleCase[] = [
       },
     ],
   }),
+  ...three("TokentailClockSkew", {
+    fires: [
+      "two minutes behind",
+      {
+        series: { [`${M.alertmanagerSkew.name}{${NODE},alertmanager="a"}`]: constant(-120) },
+        at: "11m",
+        fires: [{ ...INSTANCE, alertmanager: "a" }],
+      },
+    ],
+    quiet: [
+      "a second apart",
+      { series: { [`${M.alertmanagerSkew.name}{${NODE},alertmanager="a"}`]: constant(1) }, at: "30m" },
+    ],
+    sparse: ["no Alertmanager", { series: BUILD, at: "30m" }],
+  }),
   ...three("TokentailNotificationsDropped", {
     fires: [
       "dropped once",
