@@ -159,6 +159,24 @@ test("a request of which earlier lines told is joined with them", () => {
   expect(sameFigures(log)).toBeGreaterThan(0);
 });
 
+test("programs that a wrapper names have layouts of their own", () => {
+  const log = repeat((n) => `2026-03-02T10:00:${10 + n}.000000+00:00 host app${n % 3}[12]: ${base(n)}`, 24);
+  expect(sameFigures(log)).toBeGreaterThan(12);
+});
+
+test("a profile whose claims may hang on any character is asked about every line", () => {
+  let asked = 0;
+  const any: Profile = {
+    ...structured,
+    name: "any",
+    rank: "specific",
+    claimsAnywhere: true,
+    claims: () => ++asked < 0,
+  };
+  readLog(repeat(base), { profiles: [any, structured] });
+  expect(asked).toBe(20);
+});
+
 test("a traceback behind a failed line stays with it", () => {
   const log = Array.from({ length: 12 }, (_, n) =>
     n % 4 === 3

@@ -19,6 +19,8 @@ const MAX_LAYOUTS = 256;
 const MAX_CREDIT = 256;
 const LINES_PER_CREDIT = 256;
 const MAX_ID_CHARS = 200;
+/** Programs of one stream whose layouts are kept apart. */
+const MAX_ORIGINS = 16;
 
 /**
  * Lines of one program statement differ in their figures alone. From a line that the general reader has judged in full,
@@ -40,8 +42,9 @@ export class LineLayouts {
   #layouts = 0;
   #credit = MAX_CREDIT;
   #lines = 0;
-  /** What named the program of the learned lines; other profiles may go by it. */
+  /** Which program a wrapper named last, and the layouts of each: other profiles may go by the name. */
   #origin: string | undefined = undefined;
+  readonly #trees = new Map<string | undefined, LayoutNode[]>();
   #bytes: Buffer | undefined = undefined;
   #view: DataView = new DataView(new ArrayBuffer(0));
 
@@ -61,8 +64,9 @@ export class LineLayouts {
   /** The record of a line that has a known layout; undefined for all others. */
   read(line: Line): RequestRecord | undefined {
     const { start, end, bytes } = line;
+    if (this.#layouts === 0 || !isWhole(line)) return undefined;
+    if (line.origin !== this.#origin) this.#switch(line.origin);
     let nodes = this.#roots;
-    if (nodes.length === 0 || !isWhole(line) || line.origin !== this.#origin) return undefined;
     if (bytes !== this.#bytes) {
       this.#bytes = bytes;
       this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -122,15 +126,22 @@ export class LineLayouts {
     const values = json ? findJsonValues(text) : findPairValues(text);
     const segments = values && segmentsOf({ text, values, asked, json, node });
     if (segments === undefined || segments.length < 2) return;
-    if (this.#layouts >= MAX_LAYOUTS || line.origin !== this.#origin) this.#forget();
-    this.#origin = line.origin;
+    if (this.#layouts >= MAX_LAYOUTS || this.#trees.size > MAX_ORIGINS) this.#forget();
+    this.#switch(line.origin);
+    if (this.#roots.length === 0) this.#trees.set(line.origin, this.#roots);
     if (!addLayout(this.#roots, segments, new Plan(segments, record))) return;
     this.#layouts++;
     // one mistake here would be made for every line to come: what was learned must say what was told
     if (!sameRecord(this.read(line), record)) this.#forget();
   }
 
+  #switch(origin: string | undefined): void {
+    this.#origin = origin;
+    this.#roots = this.#trees.get(origin) ?? [];
+  }
+
   #forget(): void {
+    this.#trees.clear();
     this.#roots = [];
     this.#layouts = 0;
   }

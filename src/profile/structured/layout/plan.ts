@@ -16,6 +16,14 @@ export interface Places {
 
 export const MAX_PLACES = 64;
 
+/** What is the same in every line of a layout. */
+type Constants = Readonly<
+  Pick<
+    RequestRecord,
+    "model" | "tenant" | "service" | "route" | "finishReason" | "httpStatus" | "stream" | "gpu" | "retries"
+  >
+>;
+
 /** How the free places of one layout make a record: what is the same in all its lines is copied from the learned one. */
 export class Plan {
   readonly kinds: readonly LatencyKind[];
@@ -34,7 +42,7 @@ export class Plan {
   readonly traceAt: number;
   readonly modelAt: number;
   readonly tenantAt: number;
-  readonly #learned: RequestRecord;
+  readonly #learned: Constants;
 
   constructor(segments: readonly Segment[], learned: RequestRecord) {
     const numbers = segments.filter(({ slot }) => slot === Slot.number || slot === Slot.jsonNumber);
@@ -61,7 +69,9 @@ export class Plan {
     this.traceAt = textAt(Field.traceId);
     this.modelAt = textAt(Field.model);
     this.tenantAt = textAt(Field.tenant);
-    this.#learned = learned;
+    // a copy: the record itself is its consumer's
+    const { model, tenant, service, route, finishReason, httpStatus, stream, gpu, retries } = learned;
+    this.#learned = { model, tenant, service, route, finishReason, httpStatus, stream, gpu, retries };
   }
 
   /** A new record of this layout; what names it (ids, model, tenant, time) is left to the caller. */
