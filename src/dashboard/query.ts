@@ -42,9 +42,6 @@ export const rate = (def: MetricDef, by: string, matchers = ""): string =>
 export const overRange = (def: MetricDef, by: string, matchers = ""): string =>
   `sum${by === "" ? "" : ` by (${by})`} (increase(${pick(def, matchers)}[$__range]))`;
 
-export const count = (def: HistogramDef, by = ""): string =>
-  `sum${by === "" ? "" : ` by (${by})`} (rate(${pick(def, "", "_count")}[$__rate_interval]))`;
-
 export function quantile(
   def: HistogramDef,
   q: number,
