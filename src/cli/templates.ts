@@ -21,10 +21,12 @@ export async function templates(
   const content = finderOf(options.format);
   const miner = new TemplateMiner();
   const ids: string[] = [];
+  let lines = 0;
   let other = 0;
   const input = path === "-" ? stdin() : createReadStream(path);
   try {
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      lines++;
       const message = content(line);
       if (message === undefined) other++;
       const { id } = miner.add(message ?? line);
@@ -33,6 +35,10 @@ export async function templates(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     io.err(`tokentail: cannot read "${path}": ${reasonOf(error)}\n`);
+    return 1;
+  }
+  if (lines === 0) {
+    io.err(`tokentail: cannot read "${path}": is empty\n`);
     return 1;
   }
   if (other > 0) io.err(`tokentail: ${count(other)} lines have not the header of --format; read whole\n`);
