@@ -24,10 +24,10 @@ export const drift: DashboardSpec = {
         stateTimeline({
           title: "Verdicts",
           description: `Alerts on drift and on drift with a spent budget (\`${M.alertState.name}\`).`,
-          empty: "The embedded engine judges nothing: drift alerts are not configured",
+          empty: "No drift alert of the embedded engine is pending or firing",
           unit: "short",
           states: [
-            [0, "no drift, or no verdict", "green"],
+            [0, "no drift", "green"],
             [1, "pending", "yellow"],
             [2, "firing", "red"],
           ],
@@ -43,6 +43,7 @@ export const drift: DashboardSpec = {
           description: `P99 now over P99 then, less 1 (\`${M.p99DriftRatio.name}\`). Below 0 it became faster. The threshold is \`${M.alertThreshold.name}\`; the alert compares bounds, not these points.`,
           empty: NO_VERDICT,
           unit: "percentunit",
+          signed: true,
           queries: [query(most(pick(M.p99DriftRatio)), LEGEND), query(threshold("max_drift"), "threshold")],
         }),
         timeseries({

@@ -2,7 +2,7 @@ import { METRICS as M } from "../metric/catalogue.ts";
 import { DASHBOARD_UIDS } from "../rule/options.ts";
 import type { DashboardSpec } from "./assemble.ts";
 import { barGauge, heatmap, stat, stateTimeline, timeseries } from "./panel.ts";
-import { heat, mean, overRange, pick, quantile, quantiles, query, rate, share } from "./query.ts";
+import { heat, mean, named, pick, quantile, quantiles, query, rate, share } from "./query.ts";
 
 const NO_REQUESTS = "No request ended in this range, or these logs do not tell";
 const NO_ENGINE = "No engine reported figures in the last minute, or its log has none";
@@ -153,6 +153,14 @@ export const overview: DashboardSpec = {
           unit: "reqps",
           stack: true,
           queries: [query(rate(M.requests, "service_name, model"), "{{service_name}} {{model}}")],
+        }),
+        timeseries({
+          title: "Requests by tenant",
+          description: `Ended requests a second (\`${M.requests.name}\`).`,
+          empty: NO_REQUESTS,
+          unit: "reqps",
+          stack: true,
+          queries: [query(named("tenant", rate(M.requests, "tenant")), "{{tenant}}")],
         }),
         timeseries({
           title: "Finish reasons",
@@ -351,13 +359,6 @@ export const overview: DashboardSpec = {
               instant: true,
             }),
           ],
-        }),
-        timeseries({
-          title: "Requests over the range, by tenant",
-          description: `Ended requests within the range that is shown (\`${M.requests.name}\`).`,
-          empty: NO_REQUESTS,
-          unit: "short",
-          queries: [query(overRange(M.requests, "tenant"), "{{tenant}}")],
         }),
       ],
     },

@@ -87,15 +87,17 @@ export function timeseries(
     readonly stack?: boolean;
     readonly max?: number;
     readonly log?: boolean;
+    /** Values may lie below 0. */
+    readonly signed?: boolean;
     readonly steps?: readonly Step[];
   },
 ): PanelSpec {
-  const { unit, stack = false, max, log = false, steps } = texts;
+  const { unit, stack = false, max, log = false, signed = false, steps } = texts;
   return {
     ...base(texts, "timeseries", 12, 8),
     defaults: {
       unit,
-      min: 0,
+      ...(signed ? {} : { min: 0 }),
       ...(max === undefined ? {} : { max }),
       noValue: texts.empty,
       color: { mode: "palette-classic" },
@@ -113,7 +115,14 @@ export function timeseries(
     },
     overrides: [...fixedColours, PAST, SAMPLES],
     options: {
-      legend: { displayMode: "table", placement: "bottom", calcs: ["lastNotNull", "max"], showLegend: true },
+      legend: {
+        displayMode: "table",
+        placement: "bottom",
+        calcs: ["lastNotNull", "max"],
+        showLegend: true,
+        sortBy: "Max",
+        sortDesc: true,
+      },
       tooltip: { mode: "multi", sort: "desc" },
     } satisfies Sdk["timeseries"],
   };
@@ -213,7 +222,7 @@ export function stateTimeline(
   texts: Texts & { readonly states: ReadonlyArray<readonly [value: number, text: string, color: string]> },
 ): PanelSpec {
   return {
-    ...base(texts, "state-timeline", 24, 8),
+    ...base(texts, "state-timeline", 24, 6),
     defaults: {
       unit: texts.unit,
       noValue: texts.empty,

@@ -64,5 +64,9 @@ export const mean = (def: HistogramDef): string =>
 export const heat = (def: HistogramDef): Query =>
   query(`sum by (le) (increase(${pick(def, "", "_bucket")}[$__rate_interval]))`, "{{le}}", { format: "heatmap" });
 
+/** Gives series of an unknown model, tenant … a name that can be read in a legend. */
+export const named = (label: string, expr: string): string =>
+  `label_replace(${expr}, "${label}", "(not told)", "${label}", "")`;
+
 /** A quotient that is absent, not NaN, where nothing was counted. */
 export const share = (part: string, whole: string): string => `${part} / (${whole} > 0)`;

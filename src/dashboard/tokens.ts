@@ -2,7 +2,7 @@ import { METRICS as M } from "../metric/catalogue.ts";
 import { DASHBOARD_UIDS } from "../rule/options.ts";
 import type { DashboardSpec } from "./assemble.ts";
 import { barGauge, heatmap, heatRows, stat, table, timeseries } from "./panel.ts";
-import { heat, overRange, pick, quantile, query, rate, share } from "./query.ts";
+import { heat, named, overRange, pick, quantile, query, rate, share } from "./query.ts";
 
 const NO_TOKENS = "No log here tells token counts of requests";
 const NO_BUDGET = "No budget is configured, or no usage is known yet";
@@ -81,14 +81,14 @@ export const tokens: DashboardSpec = {
           description: `Tokens a second, input and output; one row a model (\`${M.tokens.name}\`).`,
           empty: NO_TOKENS,
           unit: "short",
-          queries: [query(rate(M.tokens, "model"), "{{model}}")],
+          queries: [query(named("model", rate(M.tokens, "model")), "{{model}}")],
         }),
         heatRows({
           title: "Consumption rate by tenant",
           description: `Tokens a second, input and output; one row a tenant (\`${M.tokens.name}\`).`,
           empty: NO_TOKENS,
           unit: "short",
-          queries: [query(rate(M.tokens, "tenant"), "{{tenant}}")],
+          queries: [query(named("tenant", rate(M.tokens, "tenant")), "{{tenant}}")],
         }),
       ],
     },
@@ -173,10 +173,10 @@ export const tokens: DashboardSpec = {
             ["Cost", "currencyUSD"],
           ],
           queries: [
-            query(overRange(M.tokens, "tenant, model", 'token_type="input"'), ""),
-            query(overRange(M.tokens, "tenant, model", 'token_type="output"'), ""),
-            query(overRange(M.requests, "tenant, model"), ""),
-            query(overRange(M.cost, "tenant, model"), ""),
+            query(`${overRange(M.tokens, "tenant, model", 'token_type="input"')} > 0`, ""),
+            query(`${overRange(M.tokens, "tenant, model", 'token_type="output"')} > 0`, ""),
+            query(`${overRange(M.requests, "tenant, model")} > 0`, ""),
+            query(`${overRange(M.cost, "tenant, model")} > 0`, ""),
           ],
         }),
       ],
