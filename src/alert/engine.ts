@@ -50,7 +50,7 @@ const GAP_MS = 3 * 60_000;
 /** Label value for a service or model that the log does not name: an empty label would equal every other empty one. */
 const UNKNOWN = "unknown";
 /** Services judged before others get a turn. */
-const TURN = 16;
+const TURN = 4;
 const NO_VALUES: AlertValues = {
   p99_now_s: null,
   p99_then_s: null,

@@ -239,10 +239,10 @@ export class Baselines implements BaselinePort {
       if (Number.isNaN(slot)) continue;
       const table = SlotTable.from(row as SlotState);
       this.#slots.set(slot, table);
-      table.all((series) => {
+      for (const series of table.series()) {
         const known = this.#known.get(Math.floor(series / SIGNALS.length));
         if (known !== undefined && slot > known.lastSlot) known.lastSlot = slot;
-      });
+      }
     }
   }
 }

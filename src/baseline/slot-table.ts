@@ -1,4 +1,4 @@
-import { KEYS } from "./value-key.ts";
+import { KEYS, REST_KEY } from "./value-key.ts";
 
 /** What a commit holds of a slot: entries in ascending order of their code. */
 export interface SlotState {
@@ -84,14 +84,61 @@ export class SlotTable {
     return this.#maxs[place] as number;
   }
 
-  /** Calls back with every bucket of every series, in order. */
-  all(visit: (series: number, key: number, count: number, min: number, max: number) => void): void {
+  /** Every series that has a bucket, ascending. */
+  *series(): Iterable<number> {
     this.#sort();
+    let end = 0;
     for (let at = 0; at < this.size; at++) {
       const code = this.#codes[at] as number;
+      if (code < end) continue;
       const series = Math.floor(code / KEYS);
-      visit(series, code - series * KEYS, this.#counts[at] as number, this.minAt(at), this.maxAt(at));
+      end = codeOf(series + 1, 0);
+      yield series;
     }
+  }
+
+  /**
+   * The same values with all below a series' limit key merged into its rest. Undefined when nothing would change.
+   *
+   * @param limitOf By series; 0 keeps all.
+   */
+  thinned(limitOf: (series: number) => number): SlotTable | undefined {
+    this.#sort();
+    const { size } = this;
+    const codes = new Uint32Array(size);
+    const counts = new Uint32Array(size);
+    const mins = new Float64Array(size);
+    const maxs = new Float64Array(size);
+    let to = -1;
+    let series = -1;
+    let limit = 0;
+    for (let at = 0; at < size; at++) {
+      const code = this.#codes[at] as number;
+      if (code >= codeOf(series + 1, 0)) {
+        series = Math.floor(code / KEYS);
+        limit = limitOf(series);
+      }
+      const kept = code - codeOf(series, 0) >= limit ? code : codeOf(series, REST_KEY);
+      if (to >= 0 && codes[to] === kept) {
+        counts[to] = (counts[to] as number) + (this.#counts[at] as number);
+        mins[to] = Math.min(mins[to] as number, this.minAt(at));
+        maxs[to] = Math.max(maxs[to] as number, this.maxAt(at));
+        continue;
+      }
+      to++;
+      codes[to] = kept;
+      counts[to] = this.#counts[at] as number;
+      mins[to] = this.minAt(at);
+      maxs[to] = this.maxAt(at);
+    }
+    const end = to + 1;
+    if (end === size) return undefined;
+    return SlotTable.from({
+      codes: codes.slice(0, end),
+      counts: counts.slice(0, end),
+      mins: mins.slice(0, end),
+      maxs: maxs.slice(0, end),
+    });
   }
 
   /** Gives back the room for more values. */

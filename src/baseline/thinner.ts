@@ -1,6 +1,6 @@
 import { intervalRanks } from "./order-rank.ts";
-import { codeOf, SlotTable } from "./slot-table.ts";
-import { KEYS, REST_KEY } from "./value-key.ts";
+import type { SlotTable } from "./slot-table.ts";
+import { KEYS } from "./value-key.ts";
 import { WindowView } from "./window-view.ts";
 
 /** Slots thinned out at a time. */
@@ -35,17 +35,23 @@ export class Thinner {
       const from = this.thinnedSlot + 1;
       const to = from + BATCH - 1;
       const present = new Set<number>();
-      for (let slot = from; slot <= to; slot++) this.#slots.get(slot)?.all((id) => present.add(id));
+      for (let slot = from; slot <= to; slot++) {
+        for (const id of this.#slots.get(slot)?.series() ?? []) present.add(id);
+        yield [];
+      }
       const limits = new Map<number, Uint16Array>();
       for (const id of series) {
         if (!present.has(id)) continue;
         limits.set(id, this.#limits(id, from, to));
         yield [];
       }
-      const changed: number[] = [];
-      for (let slot = from; slot <= to; slot++) if (this.#rewrite(slot, slot - from, limits)) changed.push(slot);
+      for (let slot = from; slot <= to; slot++) {
+        const thin = this.#slots.get(slot)?.thinned((id) => limits.get(id)?.[slot - from] ?? 0);
+        if (thin === undefined) continue;
+        this.#slots.set(slot, thin);
+        yield [slot];
+      }
       this.thinnedSlot = to;
-      yield changed;
     }
   }
 
@@ -65,19 +71,5 @@ export class Thinner {
       limits[slot] = least;
     }
     return limits;
-  }
-
-  #rewrite(slot: number, index: number, limits: ReadonlyMap<number, Uint16Array>): boolean {
-    const table = this.#slots.get(slot);
-    if (table === undefined) return false;
-    const thin = new SlotTable();
-    table.all((series, key, count, min, max) => {
-      const kept = key >= (limits.get(series)?.[index] ?? 0);
-      thin.add(codeOf(series, kept ? key : REST_KEY), count, min, max);
-    });
-    if (thin.size === table.size) return false;
-    thin.seal();
-    this.#slots.set(slot, thin);
-    return true;
   }
 }

@@ -6,6 +6,9 @@ import { KEYS, middleOf, OVERFLOW_KEY, REST_KEY } from "./value-key.ts";
 /** The slots of all series by minute: slot k holds the times in (k − 1 min, k min]. */
 export type Slots = ReadonlyMap<number, SlotTable>;
 
+/** Values remembered: the P99 and the ends of its interval, before and after a small move. */
+const ASKED = 6;
+
 /** Bucket counts of one series over a window of `width` slots that slides on with the ticks. */
 export class WindowView {
   total = 0;
@@ -17,10 +20,18 @@ export class WindowView {
   readonly #series: number;
   readonly #width: number;
   readonly #slots: Slots;
+  /** Buckets whose value was asked for lately, with it; -1 = none. It holds until a value of the bucket comes or goes. */
+  readonly #askedKeys = new Int32Array(ASKED).fill(-1);
+  readonly #askedNs = new Float64Array(ASKED);
+  #nextAsked = 0;
+  /** Where the last walk from the top stands, and how many values it passed, those of its bucket included. */
+  #passedKey = 0;
+  #passed = 0;
   readonly #enter = (key: number, count: number): void => this.add(key, count);
   readonly #leave = (key: number, count: number): void => {
     this.#counts[key] = (this.#counts[key] as number) - count;
     this.total -= count;
+    this.#forget(key);
   };
 
   constructor(series: number, width: number, slots: Slots) {
@@ -37,6 +48,11 @@ export class WindowView {
     this.#counts[key] = (this.#counts[key] as number) + count;
     this.total += count;
     if (key > this.#top) this.#top = key;
+    this.#forget(key);
+  }
+
+  #forget(key: number): void {
+    for (let at = 0; at < ASKED; at++) if (this.#askedKeys[at] === key) this.#askedKeys[at] = -1;
   }
 
   moveTo(end: number): void {
@@ -44,6 +60,7 @@ export class WindowView {
     const step = end - this.end;
     if (!(step > 0 && step < this.#width)) {
       this.#counts.fill(0);
+      this.#askedKeys.fill(-1);
       this.total = 0;
       this.#top = 0;
       this.#each(end - this.#width + 1, end, this.#enter);
@@ -57,21 +74,25 @@ export class WindowView {
   /** Bucket of the value that `place` values are not below (1 = the largest). */
   keyFromTop(place: number): number {
     while (this.#top > 0 && this.#counts[this.#top] === 0) this.#top--;
-    let seen = 0;
-    for (let key = this.#top; key >= 0; key--) {
-      seen += this.#counts[key] as number;
-      if (seen >= place) return key;
-    }
-    return -1;
+    this.#passedKey = this.#top;
+    this.#passed = this.#counts[this.#top] as number;
+    return this.#keyBelow(place);
+  }
+
+  /** As {@link keyFromTop}, going on from its last answer; `place` does not become smaller. */
+  #keyBelow(place: number): number {
+    while (this.#passed < place && this.#passedKey > 0) this.#passed += this.#counts[--this.#passedKey] as number;
+    return this.#passedKey;
   }
 
   figures(): WindowFigures | undefined {
     const n = this.total;
     if (n === 0) return undefined;
     const [lower, upper] = intervalRanks(n);
-    const p99Key = this.keyFromTop(n - pointRank(n) + 1);
-    const lowerKey = lower < 1 ? REST_KEY : this.keyFromTop(n - lower + 1);
-    const upperKey = upper > n ? OVERFLOW_KEY : this.keyFromTop(n - upper + 1);
+    const upperOrTop = this.keyFromTop(Math.max(1, n - upper + 1));
+    const upperKey = upper > n ? OVERFLOW_KEY : upperOrTop;
+    const p99Key = this.#keyBelow(n - pointRank(n) + 1);
+    const lowerKey = lower < 1 ? REST_KEY : this.#keyBelow(n - lower + 1);
     const overflow = p99Key === OVERFLOW_KEY || p99Key <= REST_KEY;
     const p99Ns = this.#valueOf(p99Key);
     return {
@@ -86,6 +107,15 @@ export class WindowView {
 
   /** The middle of a bucket, held between the smallest and the largest value that the window has in it. */
   #valueOf(key: number): number {
+    for (let at = 0; at < ASKED; at++) if (this.#askedKeys[at] === key) return this.#askedNs[at] as number;
+    const ns = this.#lookUp(key);
+    this.#askedKeys[this.#nextAsked] = key;
+    this.#askedNs[this.#nextAsked] = ns;
+    this.#nextAsked = (this.#nextAsked + 1) % ASKED;
+    return ns;
+  }
+
+  #lookUp(key: number): number {
     let min = Number.POSITIVE_INFINITY;
     let max = Number.NEGATIVE_INFINITY;
     for (let slot = this.end - this.#width + 1; slot <= this.end; slot++) {
