@@ -37,6 +37,9 @@ const DURING = /^During handling of the above exception, another exception occur
 const PYTHON_FRAME = /^\s+File "[^"\n]{1,400}", line \d+/;
 const STACK_FRAME =
   /^\s+at [\w$.<>[\]/@: ]{1,200}\(|^\s+at (?:async )?\S{1,300}:\d+(?::\d+)?\)?$|^\s+\.\.\. \d+ more|^\s*goroutine \d+ |^\t\S{1,300}:\d+(?: \+0x[0-9a-f]+)?$|^created by |^\s+\d{1,3}: {1,4}(?:0x[0-9a-f]+ - )?[\w<>:$]{2,200}(?:::|$)|^\s*#?\d{1,3} {1,6}0x[0-9a-f]{6,16}\b|^\s+[~^]+\s*$|^frame #\d+:/;
+const GO_FUNCTION = /^[\w./-]{1,200}\.[\w.*()-]{1,120}\(/;
+/** What languages print around a stack, and no message. */
+const NOTE = /^(?:note: run with `RUST_BACKTRACE|stack backtrace:)/;
 const CAUSED_BY = /^\s*(?:Caused by|\[cause\]|Root cause|cause): ?/;
 /** `Class: text`, `pkg.Class: text` or a bare class, as languages print an exception. */
 const EXCEPTION =
@@ -75,7 +78,10 @@ export function searchableText(block: ErrorBlock): string {
   if (text.length > MAX_TEXT_CHARS) text = text.slice(0, MAX_TEXT_CHARS);
   if (block.places.length > 0) text += `\n${block.places.join(" ")}`;
   if (text.includes("\\")) text = text.replace(/\\{1,4}n/g, "\n").replace(/\\+(?=["'`/])/g, "");
-  return text.replace(/[`\u2018\u2019]/g, "'").replace(/[ \t\r\u00a0]{2,}|[\t\r\u00a0]/g, " ").toLowerCase();
+  return text
+    .replace(/[`\u2018\u2019]/g, "'")
+    .replace(/[ \t\r\u00a0]{2,}|[\t\r\u00a0]/g, " ")
+    .toLowerCase();
 }
 
 const PLACE = /[\w/]{1,80}\.(?:py|go|rs|cc|cpp|cu|java|ts|js)\b|\b[a-z]\w{1,60}(?:::\w{1,60}){1,6}/g;
@@ -131,6 +137,7 @@ function scan(physical: readonly string[]): { lines: string[]; stackDepth: numbe
   let open: Raised | undefined;
   let openLines = 0;
   let rustPanic = false;
+  let inGoroutine = false;
   const raise = (text: string, how: Link): void => {
     if (how === "none") chain++;
     open = { text, link: how, chain };
@@ -165,10 +172,12 @@ function scan(physical: readonly string[]): { lines: string[]; stackDepth: numbe
       open = undefined;
       continue;
     }
-    if (STACK_FRAME.test(line)) {
+    if (STACK_FRAME.test(line) || (inGoroutine && GO_FUNCTION.test(line))) {
+      inGoroutine ||= line.startsWith("goroutine ");
       stackDepth++;
       continue;
     }
+    if (NOTE.test(line)) continue;
     const indented = line.charCodeAt(0) === 32 || line.charCodeAt(0) === 9;
     if (inTraceback || codeExpected) {
       if (indented) {

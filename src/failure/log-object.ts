@@ -50,14 +50,15 @@ function partsOf(value: unknown, depth: number): string[] {
     }
     return [text];
   }
-  if (Array.isArray(value)) return depth < MAX_DEPTH ? value.slice(0, 3).flatMap((item) => partsOf(item, depth + 1)) : [];
+  if (Array.isArray(value))
+    return depth < MAX_DEPTH ? value.slice(0, 3).flatMap((item) => partsOf(item, depth + 1)) : [];
   if (value === null || typeof value !== "object" || depth >= MAX_DEPTH) return [];
   const object = value as Loose;
   const parts: string[] = [];
   const add = (found: readonly string[]): void => {
     for (const part of found) if (!parts.some((known) => known.includes(part))) parts.push(part);
   };
-  const nested = (object["fields"] ?? object["record"]) as unknown;
+  const nested = object["fields"] ?? object["record"];
   if (nested !== null && typeof nested === "object") add(partsOf(nested, depth + 1));
   for (const key of MESSAGE_KEYS) {
     const found = object[key];

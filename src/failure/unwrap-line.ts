@@ -38,7 +38,9 @@ const AFTER_BRACKET: readonly RegExp[] = [
   // nginx: `[error] 31#31: *77 `
   /^\[(?:debug|info|notice|warn|error|crit|alert|emerg)\] \d{1,10}#\d{1,10}: (?:\*\d{1,12} )?/,
   // level, alone or followed by a bracketed logger
-  new RegExp(`^\\[(?:${LEVEL}|trace|debug|info|notice|warn|warning|error|critical|crit|fatal|[IWEDFVC])\\](?:\\[[^\\]\\n]{1,60}\\])? ?(?:- |\\| )?`),
+  new RegExp(
+    `^\\[(?:${LEVEL}|trace|debug|info|notice|warn|warning|error|critical|crit|fatal|[IWEDFVC])\\](?:\\[[^\\]\\n]{1,60}\\])? ?(?:- |\\| )?`,
+  ),
   /^\[(?:TRT-LLM|TensorRT-LLM|MainThread|main|Thread-\d{1,6}[^\]\n]{0,60}|RANK \d{1,5}|http_server|worker-\d{1,6}|pool-\d{1,4}-thread-\d{1,6}|E:[^\]\n]{1,120})\] ?/,
   new RegExp(`^\\[${FILE}:\\d{1,6}(?::\\d{1,6})?\\] ?`),
 ];
@@ -114,6 +116,16 @@ export function unwrapLine(raw: string): string {
   return line;
 }
 
+/** Position after the quote that closes a string; prompts inside may hold braces. */
+function afterQuote(line: string, from: number, limit: number): number {
+  for (let at = from; at < limit; at++) {
+    const char = line[at];
+    if (char === "\\") at++;
+    else if (char === '"') return at + 1;
+  }
+  return limit;
+}
+
 /** Skips `tracing` spans, `generate{parameters=… }:prefill{id=1}: `; their braces may nest. */
 function afterSpans(line: string): string | undefined {
   let at = 0;
@@ -127,6 +139,7 @@ function afterSpans(line: string): string | undefined {
       while (end < limit) {
         const char = line[end++];
         if (char === "{") depth++;
+        else if (char === '"') end = afterQuote(line, end, limit);
         else if (char === "}" && --depth === 0) break;
       }
       if (depth !== 0) return undefined;
