@@ -4,9 +4,8 @@ import { CATALOGUE } from "./catalogue.ts";
 import { type ErrorBlock, readErrorBlock, searchableText } from "./error-block.ts";
 import type { Cause } from "./evidence.ts";
 import { EvidenceIndex, type Finding } from "./evidence-index.ts";
+import { formId, formOf } from "./message-form.ts";
 import { readSlots, type Slots } from "./slots.ts";
-import { shapeOf } from "./template-mask.ts";
-import { stableHash } from "./stable-hash.ts";
 
 /** The cause of a failure that no evidence of the catalogue fits. */
 export const UNKNOWN_CAUSE = "unknown";
@@ -78,7 +77,7 @@ export class FailureClassifier {
       confidence: score >= CERTAIN ? "certain" : score > 0 ? "likely" : "none",
       evidence,
       deciding,
-      templateId: `t${stableHash(shapeOf(deciding))}`,
+      templateId: formId(formOf(deciding)),
       slots: readSlots(block, hints),
       block,
     };

@@ -36,7 +36,8 @@ export class EvidenceIndex {
         if (seen.has(key)) continue;
         seen.add(key);
         const words = phrase === undefined ? [evidence.word ?? ""] : wordsOf(phrase);
-        if (words[0] === "") throw new RangeError(`Evidence ${String(evidence.says)} of "${cause.name}" has no key word`);
+        if (words[0] === "")
+          throw new RangeError(`Evidence ${String(evidence.says)} of "${cause.name}" has no key word`);
         const expression = evidence.says as RegExp;
         const find = phrase === undefined ? (text: string) => text.search(expression) : phraseFinder(phrase);
         all.push({ compiled: { cause, evidence, find }, words });
@@ -82,4 +83,3 @@ export class EvidenceIndex {
     }
   }
 }
-

@@ -57,11 +57,16 @@ const LIMIT = new RegExp(
   "i",
 );
 const GIB = "([0-9]{1,5}(?:\\.[0-9]{1,3})?) ?(GiB|MiB|KiB|GB|MB)";
-const ASKED_MEMORY = new RegExp(`\\b(?:allocat\\w+|requires? more system memory \\(|requested=?"?)\\s{0,2}\\(?${GIB}`, "i");
+const ASKED_MEMORY = new RegExp(
+  `\\b(?:allocat\\w+|requires? more system memory \\(|requested=?"?)\\s{0,2}\\(?${GIB}`,
+  "i",
+);
 const FREE_MEMORY = new RegExp(`${GIB} (?:is )?free|than is available \\(${GIB}`, "i");
 const TOTAL_MEMORY = new RegExp(`total capacity of ${GIB}|${GIB} total capacity`, "i");
-const TIMEOUT = /\b(?:timeout(?: value)?[= ]|timed out after |Waited |exceeded |within )\(?([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(ms\b|milliseconds|s\b|sec|seconds|minutes|m\b)?/i;
-const RETRY = /\b(?:try again in|retry after|Retry-After:?|retryDelay['": ]{1,5})\s{0,2}([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(ms|m(?:in\w*)?\b|s\w*|h\w*)?/i;
+const TIMEOUT =
+  /\b(?:timeout(?: value)?[= ]|timed out after |Waited |exceeded |within )\(?([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(ms\b|milliseconds|s\b|sec|seconds|minutes|m\b)?/i;
+const RETRY =
+  /\b(?:try again in|retry after|Retry-After:?|retryDelay['": ]{1,5})\s{0,2}([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(ms|m(?:in\w*)?\b|s\w*|h\w*)?/i;
 const MODEL = [
   new RegExp(`\\b[Mm]odel(?: name passed in model)?(?:[=:]| named| with name)? ?${NAME}(?=['"\`\\s,.)\\]}]|$)`),
   /\bmodel["']?\s{0,2}[:=]\s{0,2}["']([\w./:@+-]{1,120})["']/,
@@ -80,11 +85,16 @@ const UPSTREAM = [
 const TOOL = /\b(?:tool|call_tool|Tool)[ :=>]{1,3}['"`]?([A-Za-z][\w.-]{1,60})/;
 /** Words after "model" or "collection" that name no model. */
 const NO_NAME = new Set(
-  "is not was has does the and or to in for on with by of a an at load loading failed does weights server name error does's must cannot could requires expecting exists max'".split(" "),
+  "is not was has does the and or to in for on with by of a an at load loading failed does weights server name error does's must cannot could requires expecting exists max'".split(
+    " ",
+  ),
 );
 
 /** Reads the typed slots of a block: its first 4,000 characters of messages. */
-export function readSlots(block: ErrorBlock, hints: { httpStatus?: number | undefined; errorClass?: string | undefined }): Slots {
+export function readSlots(
+  block: ErrorBlock,
+  hints: { httpStatus?: number | undefined; errorClass?: string | undefined },
+): Slots {
   let text = block.messages.join("\n");
   if (text.length > MAX_CHARS) text = text.slice(0, MAX_CHARS);
   const slots: { -readonly [Key in keyof Slots]: Slots[Key] } = {};
