@@ -48,14 +48,17 @@ const MAX_VALUES = 200;
 const MAX_CUTS = 40;
 
 interface Tested extends Explanation {
-  /** Logarithm of the p-value, raised by the number of values this attribute had to offer. */
+  /** Logarithm of the p-value; for a number of its best split, raised by the number of cuts tried. */
   readonly logP: number;
+  /** The same, raised by the number of values the attribute had to offer: makes attributes comparable. */
+  readonly rank: number;
 }
 
 /**
  * Finds what failures of one cause have more often than the traffic they are compared with, most telling first: a G-test
- * for each value, numbers by their best split, corrected for the number of values an attribute offers (a number may be
- * cut anywhere, a flag has two) and, over all attributes, for many tests. Symptoms come last.
+ * for each value, numbers by their best split (corrected for the cuts tried); of all tests only those are kept that hold
+ * in spite of their number. Attributes of many values rank a little lower: one of many is sooner odd by chance. Symptoms
+ * come last.
  */
 export function explain(
   failures: readonly Attributes[],
@@ -70,24 +73,32 @@ export function explain(
     const own = known(failures, name);
     const others = known(baseline, name);
     if (own.length < minSupport || others.length === 0) continue;
-    const numeric = own.every(isNumber) && others.every(isNumber);
+    const numeric = !CATEGORIES.has(name) && own.every(isNumber) && others.every(isNumber);
     const found = numeric
       ? bestSplit(name, own as number[], others as number[], minSupport)
       : overRepresented(name, own.map(String), others.map(String), minSupport);
     for (const one of found) if (one.share >= minShare) tested.push(one);
   }
-  const kept = benjaminiHochberg(tested.map(({ logP }) => logP), falseRate);
-  return tested
-    .filter((_, index) => kept[index])
-    .sort(
-      (a, b) =>
-        Number(SYMPTOMS.has(a.attribute)) - Number(SYMPTOMS.has(b.attribute)) ||
-        a.logP - b.logP ||
-        (a.attribute + a.value < b.attribute + b.value ? -1 : 1),
-    )
+  const causes = tested.filter(({ attribute }) => !SYMPTOMS.has(attribute));
+  const symptoms = tested.filter(({ attribute }) => SYMPTOMS.has(attribute));
+  return [...significant(causes, falseRate), ...significant(symptoms, falseRate)]
     .slice(0, limit)
     .map(({ attribute, value, count, share, baseline_share }) => ({ attribute, value, count, share, baseline_share }));
 }
+
+/** Those that hold in spite of the number of tests, best first. */
+function significant(tested: readonly Tested[], falseRate: number): Tested[] {
+  const kept = benjaminiHochberg(
+    tested.map(({ logP }) => logP),
+    falseRate,
+  );
+  return tested
+    .filter((_, index) => kept[index])
+    .sort((a, b) => a.rank - b.rank || (a.attribute + a.value < b.attribute + b.value ? -1 : 1));
+}
+
+/** Numbers that are names. */
+const CATEGORIES: ReadonlySet<string> = new Set(["http_status", "status", "error_code", "gpu"]);
 
 const isNumber = (value: unknown): boolean => typeof value === "number";
 
@@ -100,7 +111,12 @@ function known(requests: readonly Attributes[], name: string): (string | number 
   return values;
 }
 
-function overRepresented(attribute: string, own: readonly string[], others: readonly string[], minSupport: number): Tested[] {
+function overRepresented(
+  attribute: string,
+  own: readonly string[],
+  others: readonly string[],
+  minSupport: number,
+): Tested[] {
   const ownCounts = tally(own);
   const otherCounts = tally(others);
   const offered = new Set([...ownCounts.keys(), ...otherCounts.keys()]).size;
@@ -108,7 +124,7 @@ function overRepresented(attribute: string, own: readonly string[], others: read
   const found: Tested[] = [];
   for (const [value, count] of ownCounts) {
     if (count < minSupport) continue;
-    const one = test(attribute, value, count, own.length, otherCounts.get(value) ?? 0, others.length, offered);
+    const one = test(attribute, value, count, own.length, otherCounts.get(value) ?? 0, others.length, 1, offered);
     if (one !== undefined) found.push(one);
   }
   return found;
@@ -126,7 +142,16 @@ function bestSplit(attribute: string, own: readonly number[], others: readonly n
       const count = own.filter(inside).length;
       if (count < minSupport || count > own.length) continue;
       const value = `${above ? ">=" : "<="} ${cut}`;
-      const one = test(attribute, value, count, own.length, others.filter(inside).length, others.length, cuts.length * 2);
+      const one = test(
+        attribute,
+        value,
+        count,
+        own.length,
+        others.filter(inside).length,
+        others.length,
+        cuts.length,
+        1,
+      );
       if (one !== undefined && (best === undefined || one.logP < best.logP)) best = one;
     }
   }
@@ -140,13 +165,14 @@ function test(
   size: number,
   otherCount: number,
   otherSize: number,
+  tries: number,
   offered: number,
 ): Tested | undefined {
   const share = count / size;
   const baseline_share = otherCount / otherSize;
   if (share <= baseline_share) return undefined;
-  const logP = Math.min(0, logChiSquareTail(gStatistic(count, size, otherCount, otherSize)) + Math.log(offered));
-  return { attribute, value, count, share, baseline_share, logP };
+  const logP = Math.min(0, logChiSquareTail(gStatistic(count, size, otherCount, otherSize)) + Math.log(tries));
+  return { attribute, value, count, share, baseline_share, logP, rank: logP + Math.log(offered) };
 }
 
 function tally(values: readonly string[]): Map<string, number> {
