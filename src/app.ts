@@ -5,9 +5,9 @@ import { Alerting } from "./app/alerting.ts";
 import { buildSources, patternsOf } from "./app/build-sources.ts";
 import { Lag } from "./app/lag.ts";
 import { LineCounts } from "./app/line-counts.ts";
-import { PipelineSink } from "./app/pipeline-sink.ts";
 import { Reloader } from "./app/reload.ts";
 import { fillCommitMetrics, fillLineMetrics, fillPushMetrics, fillSourceMetrics, put } from "./app/self-metrics.ts";
+import { StreamPool } from "./app/stream-pool.ts";
 import { profilesOf } from "./config/profiles.ts";
 import type { Config } from "./config/schema.ts";
 import type { Clock } from "./core/clock.ts";
@@ -20,11 +20,10 @@ import { MetricSet } from "./metric/metric-set.ts";
 import { renderOpenMetrics, renderText } from "./metric/open-metrics.ts";
 import { MetricSetProducer } from "./metric/otel-producer.ts";
 import { Recorder } from "./metric/recorder.ts";
-import type { StreamInfo } from "./model/stream.ts";
 import { type RecordConsumer, StreamPipeline } from "./pipeline/stream-pipeline.ts";
 import { OtlpPusher, resourceOf } from "./publish/otlp.ts";
 import { DuplicateFilter } from "./request/duplicate-filter.ts";
-import type { Source, StreamSink } from "./source/source.ts";
+import type { Source } from "./source/source.ts";
 import { Committer } from "./store/committer.ts";
 import { DuplicateRows } from "./store/duplicate-rows.ts";
 import { StateStore } from "./store/state-store.ts";
@@ -129,8 +128,6 @@ export class App implements AsyncDisposable {
       caughtUp: () => sources.every((source) => source.caughtUp),
     });
     const reloader = new Reloader({ load: options.load, apply: (next) => alerting.reload(next), log });
-    const pipelines = new Set<StreamPipeline>();
-    const memories = new Map(saved.streams);
     const consumer: RecordConsumer = {
       record: (record, profile, stream) => {
         recorder.record(record, stream, clock.nowMs(), profile);
@@ -142,25 +139,21 @@ export class App implements AsyncDisposable {
         totals.reject(reason);
       },
     };
-    const openSink = (stream: StreamInfo): StreamSink => {
-      const profiles = stream.profile === "auto" ? known : known.filter((profile) => profile.name === stream.profile);
-      const pipeline = new StreamPipeline({ stream, profiles, consumer, duplicates, zone: options.zone });
-      const memory = memories.get(stream.name);
-      if (memory !== undefined) pipeline.restore(memory);
-      memories.delete(stream.name);
-      pipelines.add(pipeline);
-      lineCounts.opened(pipeline);
-      return new PipelineSink(pipeline, () => {
-        lineCounts.ended(pipeline);
-        pipelines.delete(pipeline);
-        committer.ended(pipeline);
-      });
-    };
+    const streams: StreamPool = new StreamPool({
+      make: (stream) => {
+        const profiles = stream.profile === "auto" ? known : known.filter((profile) => profile.name === stream.profile);
+        return new StreamPipeline({ stream, profiles, consumer, duplicates, zone: options.zone });
+      },
+      memoryOf: (name) => store.get("streams", name),
+      counts: lineCounts,
+      committer: () => committer,
+    });
+    const { pipelines } = streams;
     const sources = buildSources({
       config,
       saved,
       continued: store.continued,
-      openSink,
+      openSink: (stream) => streams.open(stream),
       stdin: options.stdin ?? (() => Readable.from([])),
       onFault: (message, fields) => log.warn(fields, message),
     });

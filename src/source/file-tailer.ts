@@ -37,10 +37,12 @@ import { type FinishedContent, Trail } from "./trail.ts";
 import { hasWriter } from "./writer.ts";
 
 /** Bytes read of one file before the others have their turn. */
-const TURN_BYTES = 1024 * 1024;
-const BUFFER_BYTES = 512 * 1024;
+const TURN_BYTES = 512 * 1024;
+const BUFFER_BYTES = 256 * 1024;
 /** Time after which a pass lets timers and scrapes have their turn. */
 const SLICE_MS = 20;
+/** While more is waiting, passes follow each other for this long before the caller has its turn. */
+const BURST_MS = 100;
 /** A renamed or deleted file is read on until it has not grown for this long: late writers keep the old inode open. */
 const ROTATED_WAIT_MS = 60_000;
 /** An unterminated last line of a renamed or deleted file is delivered after this long without growth. */
@@ -83,6 +85,8 @@ export interface FileTailerOptions {
   readonly openFiles?: OpenFiles;
   /** False: only polling. A function: in the place of `fs.watch`. */
   readonly watch?: boolean | WatchFunction;
+  /** Milliseconds that passes follow each other while more is waiting; 0 for one pass a poll. */
+  readonly burstMs?: number;
   /** Whether a process has the inode open for writing; undefined when that cannot be told. */
   readonly hasWriter?: (key: string) => boolean | undefined;
   /** Wall time for comparisons with the file system's. Default: the machine's. */
@@ -189,8 +193,21 @@ export class FileTailer implements Source {
       const startMs = performance.now();
       await this.#findFiles(time);
       const tookMs = performance.now() - startMs;
-      this.#scanDueMs = time + Math.min(Math.max(SCAN_EVERY_MS, tookMs * 100), MAX_SCAN_EVERY_MS);
+      const pauseMs = this.#paths.size <= FEW_PATHS ? SCAN_EVERY_MS : Math.max(SCAN_EVERY_MS, tookMs * 100);
+      this.#scanDueMs = time + Math.min(pauseMs, MAX_SCAN_EVERY_MS);
     }
+    const endMs = performance.now() + (this.#options.burstMs ?? BURST_MS);
+    let more = await this.#pass(time);
+    while (more && !this.#closed && performance.now() < endMs) {
+      await setImmediate();
+      more = await this.#pass(time);
+    }
+    if (!more) this.caughtUp = true;
+    return more;
+  }
+
+  /** Looks at every file that is due, and reads of each as much as is its turn. */
+  async #pass(time: number): Promise<boolean> {
     let more = false;
     let sliceMs = performance.now();
     for (const followed of this.#paths.values()) {
@@ -201,7 +218,6 @@ export class FileTailer implements Source {
       if (this.#closed) return false;
       sliceMs = performance.now();
     }
-    if (!more) this.caughtUp = true;
     return more;
   }
 

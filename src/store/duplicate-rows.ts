@@ -39,13 +39,7 @@ export class DuplicateRows {
   /** Rows that changed since the last call; undefined for one that is to go. */
   *changes(): Iterable<Row> {
     const { young, old } = this.#filter.state;
-    if (young !== this.#young) {
-      if (old === this.#young) yield* this.#rows(old, this.#written);
-      yield* this.#drops(this.#generation - 1, REMEMBERED);
-      this.#generation++;
-      this.#young = young;
-      this.#written = 0;
-    }
+    if (young !== this.#young) yield* this.#turnOver(young, old);
     if (this.#again) {
       yield* this.#rows(old, 0, this.#generation - 1);
       yield* this.#drops(this.#generation - 2, REMEMBERED);
@@ -58,6 +52,22 @@ export class DuplicateRows {
   /** The commit failed: all is to be written again. */
   forgetCommit(): void {
     this.#again = true;
+  }
+
+  /** The younger generation was full: it is the older one now, or is forgotten too when that happened twice. */
+  *#turnOver(young: Set<string>, old: ReadonlySet<string>): Iterable<Row> {
+    yield* this.#drops(this.#generation - 1, REMEMBERED);
+    if (old === this.#young) yield* this.#rows(old, this.#written);
+    else {
+      yield* this.#drops(this.#generation, REMEMBERED);
+      this.#generation++;
+      yield* this.#rows(old, 0);
+    }
+    this.#generation++;
+    this.#young = young;
+    this.#written = 0;
+    // an empty one has to be known as well
+    if (young.size === 0) yield [`${PREFIX}${this.#generation} 0`, []];
   }
 
   *#drops(generation: number, keys: number): Iterable<Row> {

@@ -37,6 +37,7 @@ export class StateStore implements Disposable {
   /** Undefined for a store that forgets. */
   readonly #previous: string | undefined;
   readonly #put: Record<StateTable, StatementSync>;
+  readonly #get: Record<StateTable, StatementSync>;
   readonly #drop: Record<StateTable, StatementSync>;
 
   private constructor(database: DatabaseSync, found: Found, previous?: string) {
@@ -52,6 +53,7 @@ export class StateStore implements Disposable {
       (table) =>
         `INSERT INTO ${table} (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
     );
+    this.#get = statements((table) => `SELECT value FROM ${table} WHERE key = ?`);
     this.#drop = statements((table) => `DELETE FROM ${table} WHERE key = ?`);
   }
 
@@ -92,6 +94,12 @@ export class StateStore implements Disposable {
       }
       return new StateStore(connect(file), { setAside, why, previousUsed: false }, previous);
     }
+  }
+
+  /** One row. */
+  get(table: StateTable, key: string): unknown {
+    const row = this.#get[table].get(key) as { value: Uint8Array } | undefined;
+    return row === undefined ? undefined : (deserialize(row.value) as unknown);
   }
 
   load(): LoadedState {

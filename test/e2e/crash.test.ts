@@ -66,6 +66,11 @@ class Writer {
   }
 }
 
+/** Each round is another daemon on the same port: no connection may outlive it. */
+async function get(port: number, page: string): Promise<Response> {
+  return await fetch(`http://127.0.0.1:${port}${page}`, { headers: { connection: "close" } });
+}
+
 async function daemon(folder: string, port: number): Promise<RunningProgram> {
   const program = new RunningProgram(process.execPath, [
     MAIN,
@@ -75,15 +80,12 @@ async function daemon(folder: string, port: number): Promise<RunningProgram> {
     "--listen",
     `127.0.0.1:${port}`,
   ]);
-  await eventually(
-    `the daemon (${program.output})`,
-    async () => (await fetch(`http://127.0.0.1:${port}/-/healthy`)).ok,
-  );
+  await eventually(`the daemon (${program.output})`, async () => (await get(port, "/-/healthy")).ok);
   return program;
 }
 
 async function counted(port: number): Promise<Written & { observed: number; lost: number }> {
-  const body = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const body = await (await get(port, "/metrics")).text();
   const sum = (pattern: RegExp): number =>
     [...body.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
   return {

@@ -233,7 +233,10 @@ export const DISCOVERY: readonly Scenario[] = [
     outcome: "EO",
     run: async (stage) => {
       const openFiles = new OpenFiles(8);
-      if (stage.self !== undefined) stage.self.overrides = { openFiles };
+      if (stage.self !== undefined) {
+        stage.self.overrides = { openFiles };
+        stage.self.maxOpenStreams = 20;
+      }
       await stage.start({ patterns: ["*.log"] });
       for (let round = 0; round < 4; round++) {
         for (let at = 0; at < 200; at++) stage.lines(`f${at}.log`, 3);

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import path from "node:path";
-import { PipelineSink } from "../../../src/app/pipeline-sink.ts";
+import { LineCounts } from "../../../src/app/line-counts.ts";
+import { StreamPool } from "../../../src/app/stream-pool.ts";
 import { UTC } from "../../../src/core/timestamp.ts";
 import { MetricSet } from "../../../src/metric/metric-set.ts";
 import type { LogRecord } from "../../../src/model/record.ts";
@@ -48,6 +49,7 @@ export class TokentailRig implements Subject {
   diskFull = false;
   /** Passes do not commit. */
   commits = true;
+  maxOpenStreams = 600;
   overrides: Partial<FileTailerOptions> = {};
   folder = "";
   #store: StateStore | undefined;
@@ -60,9 +62,15 @@ export class TokentailRig implements Subject {
     if (typeof store.found === "object") this.log.push(`set aside: ${store.found.why}`);
     const saved = store.load();
     this.taken = (saved.shared.get("taken") as Taken | undefined) ?? newTaken();
-    this.pipelines = new Set();
-    const memories = new Map(saved.streams);
     const duplicates = new DuplicateFilter();
+    const pool = new StreamPool({
+      make: (stream) => this.#pipeline(stream, duplicates),
+      memoryOf: (name) => store.get("streams", name),
+      counts: new LineCounts(),
+      committer: () => this.committer as Committer,
+      maxOpen: this.maxOpenStreams,
+    });
+    this.pipelines = pool.pipelines;
     const tailer = new FileTailer({
       name: "test",
       patterns: options.patterns.map((pattern) => path.join(options.folder, pattern)),
@@ -71,21 +79,14 @@ export class TokentailRig implements Subject {
       labels: {},
       profile: "auto",
       watch: false,
+      burstMs: 0,
       hasWriter: () => true,
-      hasMemory: (name) => memories.has(name),
+      hasMemory: (name) => saved.streams.has(name),
       known: store.continued ? new KnownPositions([...saved.files.values()] as FilePosition[]) : undefined,
       onFault: (message) => this.faults.push(message),
       openSink: (stream) => {
         this.streams.set(stream.name, stream.labels);
-        const pipeline = this.#pipeline(stream, duplicates);
-        const memory = memories.get(stream.name);
-        if (memory !== undefined) pipeline.restore(memory);
-        memories.delete(stream.name);
-        this.pipelines.add(pipeline);
-        return new PipelineSink(pipeline, () => {
-          this.pipelines.delete(pipeline);
-          this.committer?.ended(pipeline);
-        });
+        return pool.open(stream);
       },
       ...this.overrides,
     });
