@@ -56,7 +56,7 @@ function index(files: readonly RuleFile[]): string {
   });
   return `# Runbooks
 
-One page for each alert of \`rules/\`. Generated from \`src/rule\` by \`node test/support/published-files.ts\`.
+One page for each alert of \`rules/\`. Generated from \`src/rule\` by \`npm run published\`.
 
 Severity: *critical* pages somebody now, *warning* makes a ticket, *info* is shown and never routed.
 
