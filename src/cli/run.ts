@@ -1,3 +1,4 @@
+import { unwatchFile, watchFile } from "node:fs";
 import type { Readable } from "node:stream";
 import { App } from "../app.ts";
 import { loadConfig, parseConfig } from "../config/load.ts";
@@ -6,6 +7,9 @@ import { systemClock } from "../core/system-clock.ts";
 import { localZone } from "../core/timestamp.ts";
 import { daemonLog } from "./daemon-log.ts";
 import type { Io } from "./io.ts";
+
+/** Time between two looks whether the configuration file has changed. */
+const CONFIG_POLL_MS = 2000;
 
 export interface RunOptions {
   readonly config?: string | undefined;
@@ -40,10 +44,13 @@ export async function run(paths: readonly string[], options: RunOptions, io: Io,
         "No file matches yet; new ones are found as they appear",
       );
   });
-  const hangup = (): void => void app.reload();
-  process.on("SIGHUP", hangup);
+  const reload = (): void => void app.reload();
+  process.on("SIGHUP", reload);
+  // by stat, so that the swapped link of a ConfigMap is seen too
+  if (options.config !== undefined) watchFile(options.config, { interval: CONFIG_POLL_MS, persistent: false }, reload);
   await aborted(signal);
-  process.off("SIGHUP", hangup);
+  process.off("SIGHUP", reload);
+  if (options.config !== undefined) unwatchFile(options.config, reload);
   log.info({}, "Stopping");
   return 0;
 }

@@ -137,7 +137,14 @@ test.skipIf(!installed(PROGRAM))(
     const parts = { port, urls: [first.url, second.url], limit: 61_000 };
     const config = writeConfig(folder, parts);
     const url = `http://127.0.0.1:${port}`;
+    const used = async (): Promise<number | undefined> => {
+      const { budgets } = (await (await fetch(`${url}/api/v1/budgets`)).json()) as {
+        budgets: Array<{ used_tokens: number }>;
+      };
+      return budgets[0]?.used_tokens;
+    };
     let critical: Shown;
+    let usedBefore: number | undefined;
     {
       await using program = daemon(config);
       for (const alertmanager of [first, second])
@@ -191,6 +198,7 @@ test.skipIf(!installed(PROGRAM))(
       const metrics = await (await fetch(`${url}/metrics`)).text();
       expect(metrics).toMatch(/^tokentail_p99_drift_ratio\{signal="e2e",service_name="chat",model="llama"\} 1$/m);
       expect(metrics).toMatch(/^tokentail_budget_used_tokens\{budget="acme-daily",tenant="acme"\} \d+$/m);
+      usedBefore = await used();
       program.kill("SIGKILL");
       await program.ended();
     }
@@ -201,6 +209,7 @@ test.skipIf(!installed(PROGRAM))(
     await new Promise((resolve) => {
       setTimeout(resolve, 5000);
     });
+    expect(await used()).toBe((usedBefore ?? 0) + 100);
     const after = (await first.named("LLMSlaCritical")) as Shown;
     expect(after.startsAt).toBe(critical.startsAt);
     expect(first.notifications.slice(before.notifications).filter(({ status }) => status === "resolved")).toEqual([]);
@@ -224,10 +233,15 @@ test.skipIf(!installed(PROGRAM))(
     };
     expect(budgets.budgets[0]?.limit_tokens).toBe(1_000_000);
 
-    // a bad file changes nothing
+    // the file is looked at by itself; a bad one changes nothing
     writeFileSync(config, readFileSync(config, "utf8").replace("limit_tokens", "limit_token"));
+    const reloadOk = async (): Promise<string | undefined> =>
+      /^tokentail_config_last_reload_successful (\d)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+    await eventually("a look at the file", async () => (await reloadOk()) === "0");
     expect((await fetch(`${url}/-/reload`, { method: "POST" })).status).toBe(500);
-    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^tokentail_config_last_reload_successful 0$/m);
+    writeConfig(folder, { ...parts, limit: 2_000_000 });
+    program.kill("SIGHUP");
+    await eventually("a reload by signal", async () => (await reloadOk()) === "1");
   },
   60_000,
 );
