@@ -69,9 +69,11 @@ export class Alerting implements AsyncDisposable {
     const { windowMs, baselineMs } = rules.drift;
     this.baselines = new Baselines({
       windowMs,
+      by: rules.drift.by,
       retentionMs: Math.max(15 * DAY_MS, 2 * baselineMs + 2 * windowMs + DAY_MS),
     });
-    this.baselines.restore(saved);
+    if (!this.baselines.restore(saved))
+      log.warn({}, "alerts.drift.window or by has changed: latencies measured so far are no baseline any more");
     this.#ledger = new BudgetLedger(config.budgets, { warnAt: rules.warnAt });
     this.#engine = new AlertEngine({
       rules,

@@ -20,6 +20,8 @@ const OPEN_SLOTS = 10;
 export interface BaselineOptions {
   /** Length of the compared windows, whole minutes. */
   readonly windowMs: number;
+  /** Labels that tell services apart; others are empty. */
+  readonly by?: readonly string[];
   /** How far back slots are kept; Infinity keeps all. */
   readonly retentionMs: number;
   /** Services and models that are told apart; requests of further ones are counted and not kept. */
@@ -62,7 +64,7 @@ export class Baselines implements BaselinePort {
   #sealedSlot = Number.NEGATIVE_INFINITY;
 
   constructor(options: BaselineOptions) {
-    this.#options = { maxServices: 1000, maxBuckets: 16_000_000, ...options };
+    this.#options = { by: [], maxServices: 1000, maxBuckets: 16_000_000, ...options };
     this.#width = Math.round(options.windowMs / MINUTE_MS);
     this.#thinner = new Thinner(this.#slots, this.#width);
   }
@@ -191,8 +193,7 @@ export class Baselines implements BaselinePort {
   /** The table of services, for a commit. */
   get state(): unknown {
     return {
-      layout: LAYOUT,
-      width: this.#width,
+      layout: this.#layout,
       nextId: this.#nextId,
       thinnedSlot: this.#thinner.thinnedSlot,
       services: [...this.#known].map(([id, { key, lastSlot }]) => [id, key.service, key.model, lastSlot]),
@@ -215,27 +216,35 @@ export class Baselines implements BaselinePort {
     for (const slot of this.#slots.keys()) this.#dirty.add(slot);
   }
 
-  /** Puts back what the rows of a commit hold; sketches of another layout are left out. */
-  restore(rows: ReadonlyMap<string, unknown>): void {
+  /**
+   * Puts back what the rows of a commit hold. Sketches of another layout are given up: what was thinned out for other
+   * windows, or summed under other labels, would answer wrongly.
+   *
+   * @returns False when they were given up.
+   */
+  restore(rows: ReadonlyMap<string, unknown>): boolean {
     const saved = rows.get(SERVICES_ROW) as
       | {
-          layout: number;
-          width: number;
+          layout: string;
           nextId: number;
           thinnedSlot: number;
           services: Array<[number, string, string, number]>;
         }
       | undefined;
-    if (saved === undefined || saved.layout !== LAYOUT) return;
+    if (saved === undefined) return true;
+    if (saved.layout !== this.#layout) {
+      for (const key of rows.keys()) if (!Number.isNaN(slotOfRow(key))) this.#gone.add(slotOfRow(key));
+      return false;
+    }
     this.#nextId = saved.nextId;
-    if (saved.width === this.#width) this.#thinner.thinnedSlot = saved.thinnedSlot;
+    this.#thinner.thinnedSlot = saved.thinnedSlot;
     for (const [id, service, model] of saved.services) {
       this.#known.set(id, { key: { service, model }, lastSlot: Number.NEGATIVE_INFINITY, views: [] });
       const byModel = this.#ids.get(service) ?? new Map<string, number>();
       this.#ids.set(service, byModel.set(model, id));
     }
     for (const [key, row] of rows) {
-      const slot = key.startsWith(ROW) ? Number(key.slice(ROW.length)) : Number.NaN;
+      const slot = slotOfRow(key);
       if (Number.isNaN(slot)) continue;
       const table = SlotTable.from(row as SlotState);
       this.#slots.set(slot, table);
@@ -244,5 +253,12 @@ export class Baselines implements BaselinePort {
         if (known !== undefined && slot > known.lastSlot) known.lastSlot = slot;
       }
     }
+    return true;
+  }
+
+  get #layout(): string {
+    return `${LAYOUT} ${this.#width} ${this.#options.by.join()}`;
   }
 }
+
+const slotOfRow = (key: string): number => (key.startsWith(ROW) ? Number(key.slice(ROW.length)) : Number.NaN);

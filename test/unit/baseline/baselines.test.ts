@@ -178,6 +178,18 @@ test("a restart goes on exactly, also from a thinned state", () => {
   expect(after.idOf("chat", "llama")).toBe(0);
 });
 
+test.for([
+  { name: "another window", options: { ...OPTIONS, windowMs: 2 * HOUR } },
+  { name: "other labels", options: { ...OPTIONS, by: ["service_name"] } },
+])("sketches of $name are given up, with their rows", ({ options }) => {
+  const before = filled([[T0 + 1, 5]]);
+  const rows = new Map<string, unknown>([...before.changes(), [before.key, before.state]]);
+  const after = new Baselines(options);
+  expect(after.restore(rows)).toBe(false);
+  expect(after.slotCount).toBe(0);
+  expect([...after.changes()].map(([, row]) => row)).toEqual([undefined]);
+});
+
 test("what is past the retention goes, with its row", () => {
   const baselines = filled([
     [T0, 1],
