@@ -32,7 +32,7 @@ export class EvidenceIndex {
       for (const evidence of cause.evidence) {
         const phrase = typeof evidence.says === "string" ? evidence.says.replaceAll("`", "'") : undefined;
         // phrases that differ in case only are the same
-        const key = `${cause.name} ${evidence.weight} ${phrase?.toLowerCase() ?? String(evidence.says)}`;
+        const key = `${cause.name} ${evidence.weight} ${phrase?.toLowerCase() ?? `${evidence.word} ${String(evidence.says)}`}`;
         if (seen.has(key)) continue;
         seen.add(key);
         const words = phrase === undefined ? [evidence.word ?? ""] : wordsOf(phrase);

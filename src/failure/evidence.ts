@@ -55,6 +55,17 @@ const SPECIAL = /[\\^$.+?()[\]{}|]/g;
 /** Longest stretch a `*` of a phrase passes over, characters of one line. */
 const STAR_CHARS = 100;
 
+/** One expression that may be met by any of several words: one piece of evidence for each. */
+export function matchesBy(
+  weight: number,
+  by: string,
+  words: readonly string[],
+  expression: RegExp,
+  guard: { readonly unless?: RegExp; readonly also?: RegExp } = {},
+): Evidence[] {
+  return words.map((word) => matches(weight, by, word, expression, guard));
+}
+
 /** Where a phrase is found in a text, -1 if nowhere. */
 export type Finder = (text: string) => number;
 

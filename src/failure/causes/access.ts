@@ -12,6 +12,18 @@ export const ACCESS_CAUSES: readonly Cause[] = [
       "key of another provider, project or region",
     ],
     evidence: [
+      ...says(7, "apps", [
+        "key revoked",
+        "revoked key",
+        "token rejected",
+        "key rejected",
+        "key was rejected",
+        "credentials rejected",
+        "credential rejected",
+        "unknown key",
+        "unknown API key",
+      ]),
+
       ...says(
         9,
         "OpenAI",
@@ -202,6 +214,16 @@ export const ACCESS_CAUSES: readonly Cause[] = [
       "tenant boundaries: who asked for whose data",
     ],
     evidence: [
+      ...says(7, "apps", [
+        "may not use model",
+        "may not use the model",
+        "not permitted to use",
+        "not allowed to use",
+        "no permission to",
+        "lacks permission",
+        "lacks the permission",
+      ]),
+
       ...says(10, "LiteLLM", [
         "key not allowed to access model",
         "not allowed to access model",

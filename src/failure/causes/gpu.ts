@@ -1,4 +1,4 @@
-import { type Cause, matches, says } from "../evidence.ts";
+import { type Cause, matches, matchesBy, says } from "../evidence.ts";
 
 const HOST_MEMORY = /system memory|shared memory|\/dev\/shm|oom-kill|cgroup|killed process|java heap/;
 const KV = /kv[ _-]?cache|cache blocks?|prefill out of memory|decode out of memory/;
@@ -456,6 +456,15 @@ export const GPU_CAUSES: readonly Cause[] = [
       "the same NCCL version on all ranks",
     ],
     evidence: [
+      ...matchesBy(
+        8,
+        "apps",
+        ["collective", "allreduce", "allgather", "broadcast", "communicator"],
+        /\b(?:collective|allreduce|allgather|broadcast|communicator)\b[^\n]{0,60}\b(?:stalled|timed out|timeout|hung|failed|abort\w*|stuck|desync\w*)\b/,
+        { unless: /block found|\/dev\/shm/ },
+      ),
+      ...says(8, "apps", ["aborting communicator", "communicator was aborted"]),
+
       ...says(
         10,
         "NCCL",

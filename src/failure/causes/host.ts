@@ -1,4 +1,4 @@
-import { type Cause, matches, says } from "../evidence.ts";
+import { type Cause, matches, matchesBy, says } from "../evidence.ts";
 
 const SHARED_MEMORY = /\/dev\/shm|shared memory|shm_open|psm_|nccl|\bshm\b|<\/torch_|shmem|dataloader/;
 
@@ -14,6 +14,15 @@ export const HOST_CAUSES: readonly Cause[] = [
       "other processes on the node",
     ],
     evidence: [
+      ...says(
+        7,
+        "apps",
+        ["exceeded its memory limit", "exceeds its memory limit", "over its memory limit", "container memory limit"],
+        {
+          unless: /gpu|vram|segment/,
+        },
+      ),
+
       ...says(10, "Linux", [
         "Out of memory: Killed process",
         "Out of memory: Kill process",
@@ -279,6 +288,17 @@ export const HOST_CAUSES: readonly Cause[] = [
       "whether the group restarts as one",
     ],
     evidence: [
+      ...matchesBy(
+        5,
+        "apps",
+        ["worker", "rank", "replica", "actor", "node"],
+        /\b(?:worker|rank|replica|actor|node)\b[^\n]{0,50}\b(?:died|crashed|vanished|was lost|exited (?:with|unexpectedly)|terminated (?:abruptly|unexpectedly)|signal (?:6|7|11|15)\b|sig(?:segv|abrt|bus|term))/,
+        {
+          unless:
+            /out of memory|oom|low on memory|nccl|runner|shard|collection|index|timed out|node:internal|node_modules/,
+        },
+      ),
+
       ...says(
         10,
         "Ray",

@@ -18,6 +18,10 @@ export const LIMIT_CAUSES: readonly Cause[] = [
       "history trimming, max_tokens, or a model with a longer window",
     ],
     evidence: [
+      matches(6, "apps", "long", /\b(?:input|prompt|request|message|conversation)s? (?:is |was |are )?too long\b/, {
+        unless: /embed|chunk/,
+      }),
+
       ...says(
         10,
         "OpenAI",
@@ -531,6 +535,17 @@ export const LIMIT_CAUSES: readonly Cause[] = [
       "replicas: too few, or one of them dead",
     ],
     evidence: [
+      ...says(6, "apps", ["already queued", "requests queued", "queue is saturated", "queue saturated"]),
+      matches(
+        6,
+        "apps",
+        "queue",
+        /\bqueue\b[^\n]{0,40}\b(?:full|saturated|overflow\w*|exceeded|at capacity|rejected)\b/,
+        {
+          unless: /database|connection pool|queuepool|rabbitmq|kafka|celery/,
+        },
+      ),
+
       ...says(9, "TGI/TEI", ["Model is overloaded"], {
         unless: /please try again later|unavailable|gemini|try again later/,
       }),

@@ -12,6 +12,8 @@ export const MODEL_CAUSES: readonly Cause[] = [
       "api_base or region that lacks the deployment",
     ],
     evidence: [
+      ...says(8, "apps", ["no such deployment", "unknown deployment", "deployment does not exist"]),
+
       matches(
         9,
         "OpenAI API",
@@ -639,6 +641,7 @@ export const MODEL_CAUSES: readonly Cause[] = [
           "llama runner process no longer running",
           "runner process has terminated",
           "llama-server process has terminated",
+          "failed to start a llama runner",
           "llama runner exited",
           "model runner has unexpectedly stopped",
           "error was encountered while running the model",

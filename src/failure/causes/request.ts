@@ -236,6 +236,8 @@ export const REQUEST_CAUSES: readonly Cause[] = [
           "image tokens",
           "image features",
           "image token",
+          "image token count",
+          "token count between text and",
           "placeholder tokens * image",
           "Image features and image tokens do not match",
           "does not support image input",

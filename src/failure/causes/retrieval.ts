@@ -1,4 +1,4 @@
-import { type Cause, matches, says } from "../evidence.ts";
+import { type Cause, matches, matchesBy, says } from "../evidence.ts";
 
 /** Vector stores, embeddings and agent tools. */
 export const RETRIEVAL_CAUSES: readonly Cause[] = [
@@ -12,6 +12,17 @@ export const RETRIEVAL_CAUSES: readonly Cause[] = [
       "was the ingestion of this environment ever run",
     ],
     evidence: [
+      ...matchesBy(
+        6,
+        "apps",
+        ["namespace", "collection", "index", "table", "class"],
+        /\b(?:namespace|collection|index|table|class)\b[^\n]{0,60}\b(?:does not exist|doesn't exist|does not exists|was not found|is missing|not found)/,
+        {
+          unless:
+            /model|list index|tuple index|adapter|\bpage\b|not loaded|litellm_|kubernetes|helm|revision|channel in target|shard|module/,
+        },
+      ),
+
       ...says(10, "Qdrant", [
         "Collection * doesn't exist",
         "Collection * does not exist",
@@ -342,6 +353,14 @@ export const RETRIEVAL_CAUSES: readonly Cause[] = [
       "re-index, or put the old embedding model back",
     ],
     evidence: [
+      ...matchesBy(
+        7,
+        "apps",
+        ["dim", "dims", "dimensional", "dimensions"],
+        /\b\d{2,5}(?:d\b|[- ]?dim\w*)[^\n]{0,80}\b(?:but|not|vs|versus|while|expected|expects|index|against|!=)[^\n]{0,60}\b\d{2,5}(?:d\b|\b)/,
+        { unless: /image|tensor/ },
+      ),
+
       ...says(
         10,
         "stores",
@@ -546,6 +565,13 @@ export const RETRIEVAL_CAUSES: readonly Cause[] = [
       "retries of the agent that repeat a slow call",
     ],
     evidence: [
+      ...matchesBy(
+        8,
+        "apps",
+        ["tool", "tools", "mcp"],
+        /\b(?:tools?|mcp)\b[^\n]{0,80}\bno (?:result|response|reply|answer)\b[^\n]{0,40}\b(?:after|within|in)\b/,
+      ),
+
       ...says(11, "MCP", [
         "Timed out while waiting for response to ClientRequest",
         "response to ClientRequest",

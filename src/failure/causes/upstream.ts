@@ -15,6 +15,10 @@ export const UPSTREAM_CAUSES: readonly Cause[] = [
       "retries that multiply the load",
     ],
     evidence: [
+      ...says(6, "apps", ["gave up waiting", "giving up waiting", "no answer from", "no reply from"], {
+        unless: /\btools?\b|\bmcp\b|queue|pool|refused|rank\b/,
+      }),
+
       ...says(10, "nginx", ["upstream timed out", "while reading response header from upstream"], {
         unless: /connection refused|prematurely closed|too big header|reset by peer|no live upstreams/,
       }),
@@ -492,6 +496,9 @@ export const UPSTREAM_CAUSES: readonly Cause[] = [
       "keep-alive of client and server",
     ],
     evidence: [
+      ...says(7, "apps", ["mid-response", "mid response", "mid-answer", "mid-generation", "in mid-answer"]),
+      ...says(4, "apps", ["closed the connection", "connection was closed", "connection lost"]),
+
       ...says(10, "httpx", [
         "peer closed connection without sending complete message body",
         "incomplete chunked read",
