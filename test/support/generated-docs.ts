@@ -1,5 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { CATALOGUE, CATALOGUE_VERSION } from "../../src/failure/catalogue.ts";
+import type { Cause } from "../../src/failure/evidence.ts";
 import { GENAI_METRICS, METRICS, type MetricDef, REPLACED_BY_GENAI } from "../../src/metric/catalogue.ts";
 import { PROFILES } from "../../src/profile/registry.ts";
 
@@ -62,8 +64,36 @@ ${rows.join("\n")}
 ${details.join("\n")}`;
 }
 
+/** docs/causes.md: what each cause of failures means, and what to look at. */
+export function causesPage(): string {
+  const act: Record<Cause["severity"], string> = {
+    page: "users fail now, and it does not heal by itself",
+    ticket: "mend in working hours",
+    info: "the caller's affair, as long as it is rare",
+  };
+  const section = ({ name, title, severity, firstChecks, evidence }: Cause): string => {
+    const writers = [...new Set(evidence.map(({ by }) => by))].filter(
+      (by) => !["any", "apps", "servers", "HTTP"].includes(by),
+    );
+    return `## ${name}
+
+${title}. Severity \`${severity}\`: ${act[severity]}.
+
+${firstChecks.map((check) => `* ${check}`).join("\n")}
+${writers.length > 0 ? `\nKnown wordings of ${writers.join(", ")}.\n` : ""}`;
+  };
+  return `# Causes of failures
+
+Generated from \`src/failure/catalogue.ts\` (version ${CATALOGUE_VERSION}) by \`npm run docs\`. A failure whose words fit no cause well enough is
+\`unknown\`; unknown failures are grouped by the words they share. \`tokentail cluster\` shows causes, groups and what sets them apart from other
+traffic.
+
+${CATALOGUE.map(section).join("\n")}`;
+}
+
 if (import.meta.main) {
   const docs = path.join(import.meta.dirname, "../../docs");
   writeFileSync(path.join(docs, "metrics.md"), metricsPage());
   writeFileSync(path.join(docs, "formats.md"), formatsPage());
+  writeFileSync(path.join(docs, "causes.md"), causesPage());
 }

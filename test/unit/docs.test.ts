@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { VERSION } from "../../src/core/version.ts";
-import { formatsPage, metricsPage } from "../support/generated-docs.ts";
+import { causesPage, formatsPage, metricsPage } from "../support/generated-docs.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(path.join(ROOT, file), "utf8");
@@ -17,6 +17,10 @@ test("docs/metrics.md is generated from the catalogue (`npm run docs` rewrites i
 
 test("docs/formats.md is generated from the profiles (`npm run docs` rewrites it)", () => {
   expect(read("docs/formats.md")).toBe(formatsPage());
+});
+
+test("docs/causes.md is generated from the catalogue (`npm run docs` rewrites it)", () => {
+  expect(read("docs/causes.md")).toBe(causesPage());
 });
 
 test("every link between documents leads to a file", () => {
