@@ -110,6 +110,18 @@ function buildProgram({ io, stdin, signal, revision }: Environment, exit: (code:
     });
 
   program
+    .command("cluster")
+    .description("name the causes of failure records and say what sets each apart from other traffic")
+    .requiredOption("--input <file>", 'failures, one JSON object a line: {"id", "raw", "fields"}')
+    .option("--baseline <file>", 'traffic to compare with, {"fields"} a line; default: the other failures')
+    .option("--json", "print one JSON line per record, then the explanations", false)
+    .addHelpText("after", "\nExample:\n  tokentail cluster --input failures.jsonl --baseline traffic.jsonl\n")
+    .action(async (options: { input: string; baseline?: string; json: boolean }) => {
+      const { cluster } = await import("./cluster.ts");
+      exit(await cluster(options, io));
+    });
+
+  program
     .command("check")
     .description("validate a configuration file")
     .requiredOption("-c, --config <file>", "configuration file (YAML)")
