@@ -56,13 +56,9 @@ try {
     });
   }
   const read = async (): Promise<number> =>
-    Number(
-      /^llm_requests_total\{.*$/m.test(await body())
-        ? [...(await body()).matchAll(/^llm_requests_total\{[^}]*\} (\d+)$/gm)].reduce(
-            (sum, [, value]) => sum + Number(value),
-            0,
-          )
-        : 0,
+    [...(await body()).matchAll(/^llm_requests_total\{[^}]*\} (\d+)$/gm)].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
     );
   const body = async (): Promise<string> => (await fetch(`${url}/metrics`)).text();
   for (let tries = 0; tries < 100 && (await read()) < written; tries++) {

@@ -33,6 +33,9 @@ export function resourceOf(config: OtlpConfig | undefined, version: string): Rec
  * Pushes metrics to an OpenTelemetry collector: HTTP with protobuf, one push at a time, each tried again for as long as the
  * timeout lets it (429, 502, 503, 504 and broken connections, `Retry-After` heeded: the exporter's doing).
  */
+/** `ExportResultCode.SUCCESS` of @opentelemetry/core, which is no dependency of ours. */
+const SUCCESS = 0;
+
 export class OtlpPusher implements AsyncDisposable {
   /** Pushes that the collector took whole. */
   sent = 0;
@@ -100,8 +103,9 @@ export class OtlpPusher implements AsyncDisposable {
       for (const batch of this.#options.collect()) {
         await new Promise<void>((resolve, reject) => {
           this.#exporter.export(batch, ({ code, error }) => {
-            // ExportResultCode.SUCCESS of @opentelemetry/core, which is no dependency of ours
-            if (Number(code) === 0) resolve();
+            // an error comes with every result but success
+            const result: number = code;
+            if (error === undefined && result === SUCCESS) resolve();
             else reject(error ?? new Error("not accepted"));
           });
         });

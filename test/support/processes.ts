@@ -64,7 +64,7 @@ export async function eventually<T>(
   for (;;) {
     try {
       const answer = await ask();
-      if (answer !== undefined && answer !== null && answer !== false) return answer as NonNullable<T>;
+      if (answer !== undefined && answer !== null && answer !== false) return answer;
       last = answer;
     } catch (error) {
       last = error;

@@ -102,12 +102,24 @@ type Test = readonly [path: string, holds: (value: unknown) => boolean];
 
 function compileConditions(conditions: Conditions, at: string): Test[] {
   return Object.entries(conditions).map(([path, condition]): Test => {
-    if (typeof condition !== "object")
-      return [path, (value) => value !== undefined && String(value) === String(condition)];
+    if (typeof condition !== "object") return [path, (value) => plainText(value) === String(condition)];
     if ("exists" in condition) return [path, (value) => value !== undefined && value !== null];
     const expression = pattern(condition.regex, `${at}.${path}`);
-    return [path, (value) => value !== undefined && value !== null && expression.test(String(value))];
+    return [
+      path,
+      (value) => {
+        const text = plainText(value);
+        return text !== undefined && expression.test(text);
+      },
+    ];
   });
+}
+
+/** Text, numbers and booleans as text; undefined for anything else. */
+function plainText(value: unknown): string | undefined {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? String(value)
+    : undefined;
 }
 
 /** The value at a path of keys joined by dots; a key that itself holds dots is tried whole first. */

@@ -80,7 +80,7 @@ test.for([
   {
     name: "joins the records of a crash",
     log: "[2026-03-02 10:59:59.001][1][critical][backtrace] [./b.h:104] Caught Segmentation fault\n[2026-03-02 10:59:59.001][1][critical][backtrace] [./b.h:91] #0: [0x1]\n",
-    want: { errors: { unknown: 1 } },
+    want: { errors: { runner_crash: 1 } },
   },
 ])("envoy $name", ({ log, want }) => expectReport(log, want));
 

@@ -25,8 +25,9 @@ test.for([
   { name: "a chat that is finished", path: "/api/chat/completed", asked: false },
   { name: "a file", path: "/static/favicon.png", asked: false },
 ])("open-webui path: $name", ({ path, asked }) => {
-  const { report, profiles } = readLog(access(path));
-  expect(profiles).toEqual({ "open-webui": 1 });
+  // paths with everyday names are Open WebUI's in its own stream only
+  const { report, profiles } = readLog(`${AT} | INFO     | open_webui.main:lifespan:10 - ready\n${access(path)}`);
+  expect(profiles).toEqual({ "open-webui": 2 });
   expect(report["requests"].finished).toBe(asked ? 1 : null);
   expect(report["http"]).toEqual(asked ? { inference: { 200: 1 }, other: 0 } : { inference: {}, other: 1 });
 });
