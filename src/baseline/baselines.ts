@@ -60,7 +60,8 @@ export class Baselines implements BaselinePort {
   readonly #dirty = new Set<number>();
   readonly #gone = new Set<number>();
   readonly #thinner: Thinner;
-  #nextId = 0;
+  /** No id below is free. */
+  #freeId = 0;
   #sealedSlot = Number.NEGATIVE_INFINITY;
 
   constructor(options: BaselineOptions) {
@@ -82,7 +83,9 @@ export class Baselines implements BaselinePort {
       this.overflowed++;
       return undefined;
     }
-    id = this.#nextId++;
+    // ids of services that are gone are free: no bucket of theirs is left
+    while (this.#known.has(this.#freeId)) this.#freeId++;
+    id = this.#freeId;
     byModel.set(model, id);
     this.#known.set(id, { key: { service, model }, lastSlot: Number.NEGATIVE_INFINITY, views: [] });
     this.version++;
@@ -151,6 +154,7 @@ export class Baselines implements BaselinePort {
     for (const [id, { key, lastSlot }] of this.#known) {
       if (lastSlot >= oldest || lastSlot === Number.NEGATIVE_INFINITY) continue;
       this.#known.delete(id);
+      this.#freeId = Math.min(this.#freeId, id);
       this.#ids.get(key.service)?.delete(key.model);
       this.version++;
     }
@@ -194,7 +198,6 @@ export class Baselines implements BaselinePort {
   get state(): unknown {
     return {
       layout: this.#layout,
-      nextId: this.#nextId,
       thinnedSlot: this.#thinner.thinnedSlot,
       services: [...this.#known].map(([id, { key, lastSlot }]) => [id, key.service, key.model, lastSlot]),
     };
@@ -226,7 +229,6 @@ export class Baselines implements BaselinePort {
     const saved = rows.get(SERVICES_ROW) as
       | {
           layout: string;
-          nextId: number;
           thinnedSlot: number;
           services: Array<[number, string, string, number]>;
         }
@@ -236,7 +238,6 @@ export class Baselines implements BaselinePort {
       for (const key of rows.keys()) if (!Number.isNaN(slotOfRow(key))) this.#gone.add(slotOfRow(key));
       return false;
     }
-    this.#nextId = saved.nextId;
     this.#thinner.thinnedSlot = saved.thinnedSlot;
     for (const [id, service, model] of saved.services) {
       this.#known.set(id, { key: { service, model }, lastSlot: Number.NEGATIVE_INFINITY, views: [] });

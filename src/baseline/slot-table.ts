@@ -10,7 +10,6 @@ export interface SlotState {
 
 /** Series and bucket in one number, so that a sorted column serves both. */
 export const codeOf = (series: number, key: number): number => series * KEYS + key;
-export const MAX_SERIES = Math.floor(2 ** 32 / KEYS);
 
 /**
  * The sketches of all series for one minute: sparse buckets as columns. Each bucket keeps its smallest and largest value, so

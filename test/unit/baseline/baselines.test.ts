@@ -201,6 +201,8 @@ test("what is past the retention goes, with its row", () => {
   expect(baselines.slotCount).toBe(1);
   drain(baselines.tidy(T0 + 40 * DAY));
   expect([...baselines.services()]).toEqual([]);
+  expect(baselines.idOf("code", "qwen")).toBe(0);
+  expect(e2e(baselines, T0 + 40 * DAY)).toBeUndefined();
 });
 
 test("memory is bounded: services are counted, buckets drop the oldest slots", () => {
