@@ -21,6 +21,8 @@ const MAX_COMPANY = 3;
 const ELSEWHERE = 0.85;
 /** Verdicts kept; the oldest is dropped and worked out again when it is met again. */
 const MAX_VERDICTS = 4096;
+/** Longer texts are worked out each time: they seldom come twice, and would hold the memory. */
+const MAX_KEY_CHARS = 2_000;
 
 /** What the log's own fields say beside the text. */
 export interface FailureHints {
@@ -52,8 +54,11 @@ interface Verdict {
 }
 
 const UNKNOWN: Verdict = { cause: UNKNOWN_CAUSE, score: 0, evidence: [], message: 0 };
-/** What changes between two failures of one kind: ids and long numbers. */
-const VARIABLE = /[0-9a-f]{8,}|\d{5,}/g;
+/**
+ * What changes between two failures of one kind: ids, times, figures. Numbers of three digits stay, they may be a status
+ * or a fault's code, and so does the code by which MCP tells a timeout.
+ */
+const VARIABLE = /[0-9a-f]{8,}|\d+\.\d+|\d\d:\d\d:\d\d|(?<!\d)(?!32001\b)\d{4,}/g;
 
 /** Names causes by the evidence of a catalogue. Remembers verdicts by the form of the text; what it says never depends on them. */
 export class FailureClassifier {
@@ -90,7 +95,7 @@ export class FailureClassifier {
     let verdict = this.#verdicts.get(key);
     if (verdict === undefined) {
       verdict = this.#weigh(text, block);
-      putBounded(this.#verdicts, key, verdict, MAX_VERDICTS);
+      if (key.length <= MAX_KEY_CHARS) putBounded(this.#verdicts, key, verdict, MAX_VERDICTS);
     }
     return verdict;
   }
@@ -135,14 +140,16 @@ function messageAt(block: ErrorBlock, at: number): number {
   return 0;
 }
 
-const CLASSIFIER = new FailureClassifier(CATALOGUE);
+/** Built at the first failure: compiling the catalogue takes longer than reading a short log without one. */
+let classifier: FailureClassifier | undefined;
+const shared = (): FailureClassifier => (classifier ??= new FailureClassifier(CATALOGUE));
 
 /** Names the cause of a failure: what the format itself decides, else what the catalogue finds in its text. */
 export function causeOf(record: FailureRecord): string {
-  return record.cause ?? CLASSIFIER.causeOf(record.text, record);
+  return record.cause ?? shared().causeOf(record.text, record);
 }
 
 /** Takes a raw failure block apart, names its cause and says by which evidence. */
 export function classifyFailure(raw: string, hints: FailureHints = {}): Classified {
-  return CLASSIFIER.classify(raw, hints);
+  return shared().classify(raw, hints);
 }

@@ -97,6 +97,12 @@ function physicalLines(raw: string, places: string[]): string[] {
   let lines = text.split("\n");
   if (lines.length > MAX_LINES) lines = [...lines.slice(0, MAX_LINES / 2), ...lines.slice(-MAX_LINES / 2)];
   const out: string[] = [];
+  const chatter: string[] = [];
+  const put = (line: string, bare: string): void => {
+    const cut = bare.length > MAX_LINE_CHARS ? bare.slice(0, MAX_LINE_CHARS) : bare;
+    if (CHATTER.test(bare) || QUIET_LEVEL.test(line.slice(0, line.length - bare.length))) chatter.push(cut);
+    else out.push(cut);
+  };
   for (const line of lines) {
     const bare = unwrapLine(line);
     if (bare.length < line.length && places.length < MAX_PLACES) {
@@ -105,11 +111,18 @@ function physicalLines(raw: string, places: string[]): string[] {
       }
     }
     const inner = bare.charCodeAt(0) === 123 ? textOfLogObject(bare) : undefined;
-    if (inner === undefined) out.push(logfmtText(bare) ?? bare);
-    else for (const part of inner.split("\n")) out.push(unwrapLine(part));
+    if (inner === undefined) put(line, logfmtText(bare) ?? bare);
+    else for (const part of inner.split("\n")) put(part, unwrapLine(part));
   }
-  return out.map((line) => (line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line));
+  // lines of a quiet level that stand between decide only when there is nothing else
+  return out.some((line) => line.trim() !== "") ? out : [...out, ...chatter];
 }
+
+/** A logger's prefix that says the line is no trouble. */
+const QUIET_LEVEL = /(?:^|[^A-Za-z])(?:INFO|DEBUG|TRACE)(?![A-Za-z])/;
+/** Periodic and access lines of servers that print no level. */
+const CHATTER =
+  /^(?:Prefill|Decode) batch\b|^[\w.:[\]-]{2,60} - "(?:GET|POST|PUT|DELETE|HEAD|OPTIONS|PATCH) \S{1,300} HTTP\/[\d.]{1,3}" \d{3}\b/;
 
 const LOGFMT = /^(?:time|ts|level|lvl|t)=\S{1,60} .{0,400}?\bmsg=/;
 const LOGFMT_VALUE = /\b(msg|error|err|reason)=("(?:[^"\\]|\\.){0,2000}"|\S{1,400})/g;

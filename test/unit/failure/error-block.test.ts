@@ -151,3 +151,10 @@ test("any text is taken apart without an error, within bounds", () => {
     { numRuns: 300 },
   );
 });
+
+test("access and statistics lines between do not decide, unless there is nothing else", () => {
+  const noise =
+    'INFO:     10.0.0.7:41234 - "POST /v1/chat/completions HTTP/1.1" 504 Gateway Timeout\n[2026-06-02 10:00:00 TP0] Decode batch, #running-req: 2, #queue-req: 0';
+  expect(readErrorBlock(`${noise}\nERROR 06-02 10:00:01 [a.py:1] ValueError: x`).messages).toEqual(["ValueError: x"]);
+  expect(readErrorBlock(noise).messages).toHaveLength(2);
+});
