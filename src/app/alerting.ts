@@ -52,6 +52,7 @@ export class Alerting implements AsyncDisposable {
   readonly #options: AlertingOptions;
   readonly #engine: AlertEngine;
   readonly #ledger: BudgetLedger;
+  readonly #retentionMs: number;
   readonly #stop = new AbortController();
   #config: Config;
   #fleet: AlertmanagerFleet;
@@ -67,11 +68,8 @@ export class Alerting implements AsyncDisposable {
     this.#config = config;
     const rules = alertRulesOf(config);
     const { windowMs, baselineMs } = rules.drift;
-    this.baselines = new Baselines({
-      windowMs,
-      by: rules.drift.by,
-      retentionMs: Math.max(15 * DAY_MS, 2 * baselineMs + 2 * windowMs + DAY_MS),
-    });
+    this.#retentionMs = Math.max(15 * DAY_MS, 2 * baselineMs + 2 * windowMs + DAY_MS);
+    this.baselines = new Baselines({ windowMs, by: rules.drift.by, retentionMs: this.#retentionMs });
     if (!this.baselines.restore(saved))
       log.warn({}, "alerts.drift.window or by has changed: latencies measured so far are no baseline any more");
     this.#ledger = new BudgetLedger(config.budgets, { warnAt: rules.warnAt });
@@ -98,7 +96,7 @@ export class Alerting implements AsyncDisposable {
       return;
     }
     const usage = usageOf(record, stream);
-    if (record.outcome === "ok") {
+    if (record.outcome === "ok" && timeMs > nowMs - this.#retentionMs) {
       const { by } = this.#engine.rules.drift;
       const id = this.baselines.idOf(
         by.includes("service_name") ? usage.service : "",
