@@ -1,5 +1,6 @@
 import type { ZoneOffset } from "../core/timestamp.ts";
 import { causeOf } from "../failure/classify.ts";
+import { redact } from "../failure/redact.ts";
 import { Framer } from "../frame/framer.ts";
 import type { Line } from "../model/line.ts";
 import type { FailureRecord, LogRecord, RejectReason } from "../model/record.ts";
@@ -125,6 +126,7 @@ export class StreamPipeline {
   }
 }
 
+/** The cause is read off the whole text; what is kept and shown of it has secrets and prompts masked. */
 function withCause(record: FailureRecord): FailureRecord {
-  return record.cause === undefined ? { ...record, cause: causeOf(record) } : record;
+  return { ...record, cause: record.cause ?? causeOf(record), text: redact(record.text) };
 }
