@@ -57,6 +57,11 @@ const IDLE_LOOK_WATCHED_MS = 60_000;
 const IDLE_LOOK_POLLED_MS = 5_000;
 /** Up to this many names all are looked at each second: it costs nothing. */
 const FEW_PATHS = 256;
+/** Pause between two searches for names that are due, when only few are looked at in every pass. */
+const SWEEP_EVERY_MS = 500;
+/** A search for new files takes no more than this share of the time, polled, and when changes are heard of. */
+const SCAN_PAUSE_POLLED = 100;
+const SCAN_PAUSE_WATCHED = 1000;
 /** Slack for clocks of file systems that tick slowly. */
 const TICK_MS = 20;
 const MAX_PARKED = 50_000;
@@ -109,6 +114,8 @@ export class FileTailer implements Source {
   readonly #watch: FolderWatch | undefined;
   readonly #openFiles: OpenFiles;
   readonly #paths = new Map<RawPath, FollowedPath>();
+  /** Those that are looked at in every pass; the others when they are due, or were heard of. */
+  readonly #hot = new Set<FollowedPath>();
   /** Readers by `device:inode`. */
   readonly #inodes = new Map<string, FileGeneration>();
   readonly #claims: Set<string>;
@@ -123,6 +130,7 @@ export class FileTailer implements Source {
   readonly #wallMs: () => number;
   readonly #hasWriter: (key: string) => boolean | undefined;
   #readMs = 0;
+  #sweepDueMs = Number.NEGATIVE_INFINITY;
   #scanDueMs = Number.NEGATIVE_INFINITY;
   #firstScan = true;
   #closed = false;
@@ -193,7 +201,9 @@ export class FileTailer implements Source {
       const startMs = performance.now();
       await this.#findFiles(time);
       const tookMs = performance.now() - startMs;
-      const pauseMs = this.#paths.size <= FEW_PATHS ? SCAN_EVERY_MS : Math.max(SCAN_EVERY_MS, tookMs * 100);
+      const watched = this.#watch !== undefined && [...this.#scan.folders].every((name) => this.#watch?.hears(name));
+      const share = watched ? SCAN_PAUSE_WATCHED : SCAN_PAUSE_POLLED;
+      const pauseMs = this.#paths.size <= FEW_PATHS ? SCAN_EVERY_MS : Math.max(SCAN_EVERY_MS, tookMs * share);
       this.#scanDueMs = time + Math.min(pauseMs, MAX_SCAN_EVERY_MS);
     }
     const endMs = performance.now() + (this.#options.burstMs ?? BURST_MS);
@@ -210,7 +220,9 @@ export class FileTailer implements Source {
   async #pass(time: number): Promise<boolean> {
     let more = false;
     let sliceMs = performance.now();
-    for (const followed of this.#paths.values()) {
+    const all = time >= this.#sweepDueMs;
+    if (all) this.#sweepDueMs = time + SWEEP_EVERY_MS;
+    for (const followed of all ? this.#paths.values() : this.#hot) {
       if (!followed.dirty && time < followed.dueMs) continue;
       more = this.#look(followed, time) || more;
       if (performance.now() - sliceMs < SLICE_MS) continue;
@@ -242,8 +254,14 @@ export class FileTailer implements Source {
     for (const file of followed.rotated.slice()) this.#settle(file, followed, time);
     if (followed.live !== undefined) this.#endLastLine(followed.live, time);
     followed.openedSink?.flush(this.#readMs);
-    if (followed.live === undefined && followed.rotated.length === 0) this.#forgetPath(followed);
-    followed.dueMs = more ? time : time + this.#pauseMs(followed, time);
+    if (followed.live === undefined && followed.rotated.length === 0) {
+      this.#forgetPath(followed);
+      return more;
+    }
+    const pauseMs = this.#pauseMs(followed, time);
+    followed.dueMs = more ? time : time + pauseMs;
+    if (more || pauseMs === 0) this.#hot.add(followed);
+    else this.#hot.delete(followed);
     return more;
   }
 
@@ -304,6 +322,7 @@ export class FileTailer implements Source {
     if (renamed) this.#scan.changed(folder);
     if (followed !== undefined) {
       followed.dirty = true;
+      this.#hot.add(followed);
       if (renamed) this.#identify(followed, this.#time.nowMs);
     } else if (renamed && !this.#firstScan) {
       const pattern = this.#scan.match(path);
@@ -706,6 +725,7 @@ export class FileTailer implements Source {
         openSink({ name, labels: labelsOf === undefined ? labels : { ...labelsOf(name), ...labels }, profile }),
       );
       this.#paths.set(path, followed);
+      this.#hot.add(followed);
       if (this.#options.hasMemory?.(name) === true) followed.openSink();
     }
     return followed;
@@ -713,6 +733,7 @@ export class FileTailer implements Source {
 
   #forgetPath(followed: FollowedPath): void {
     this.#paths.delete(followed.path);
+    this.#hot.delete(followed);
     followed.openedSink?.end(this.#readMs);
   }
 
