@@ -41,6 +41,17 @@ if (make === undefined) throw new Error(`No subject "${subject}": one of ${Objec
 const only = values.only?.split(",").map(Number);
 const verdicts: Record<string, Verdict> = { ...readResults(subject).verdicts };
 if (only === undefined) for (const id of Object.keys(verdicts)) delete verdicts[id];
+const save = (): void => {
+  mkdirSync(path.dirname(resultsFile(subject)), { recursive: true });
+  const results = { subject, version: versionOf(subject), verdicts };
+  writeFileSync(resultsFile(subject), `${JSON.stringify(results, undefined, 1)}\n`);
+  writeFileSync(DOCUMENT, scenarioPage());
+};
+// a rival that throws from a callback of its own fails its scenario, not the others
+if (subject !== "tokentail")
+  process.on("uncaughtException", (error) => console.log(`     ${subject} threw: ${error.message}`));
+// a rival whose timers have all ended must not end the run
+setInterval(() => {}, 1000);
 let failed = 0;
 let passed = 0;
 for (const scenario of SCENARIOS) {
@@ -48,6 +59,7 @@ for (const scenario of SCENARIOS) {
   if (subject !== "tokentail" && scenario.rivals !== true) continue;
   const verdict = await play(scenario, make());
   verdicts[scenario.id] = verdict;
+  save();
   if (isPerfect(verdict)) passed++;
   else failed++;
   const { missing, dup, garbled, failures } = verdict;
@@ -55,11 +67,6 @@ for (const scenario of SCENARIOS) {
     `${isPerfect(verdict) ? "ok  " : "FAIL"} ${scenario.id} ${scenario.title}${isPerfect(verdict) ? "" : ` — ${JSON.stringify({ missing, dup, garbled, failures })}`}`,
   );
 }
-mkdirSync(path.dirname(resultsFile(subject)), { recursive: true });
-writeFileSync(
-  resultsFile(subject),
-  `${JSON.stringify({ subject, version: versionOf(subject), verdicts }, undefined, 1)}\n`,
-);
-writeFileSync(DOCUMENT, scenarioPage());
+save();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(subject === "tokentail" && failed > 0 ? 1 : 0);

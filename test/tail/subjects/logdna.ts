@@ -28,7 +28,8 @@ export class LogdnaSubject implements Subject {
   }
 
   async stop(): Promise<void> {
-    await this.#tail?.quit();
+    // once it has given up on a file, its quit() never settles
+    if (this.#tail !== undefined) await Promise.race([this.#tail.quit(), delay(1000)]);
     this.#tail = undefined;
   }
 
