@@ -1,7 +1,9 @@
 // One class, over 300 lines: which file is whose successor or copy is decided here and nowhere else.
 import { type BigIntStats, closeSync, fstatSync, readlinkSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { readArchive } from "./archive-rest.ts";
 import { type CopyVerdict, judgeNewFile } from "./copy-verdict.ts";
+import { FaultLog } from "./fault-log.ts";
 import { FileGeneration, type GenerationContext } from "./file-generation.ts";
 import {
   copiedUpTo,
@@ -19,7 +21,6 @@ import {
 import { FolderScan } from "./folder-scan.ts";
 import { FolderWatch, type WatchFunction } from "./folder-watch.ts";
 import { FollowedPath } from "./followed-path.ts";
-import { readGzipRest } from "./gzip-rest.ts";
 import { OpenFiles } from "./open-files.ts";
 import { folderOf, joined, nameOf, type RawPath, shownPath } from "./raw-path.ts";
 import {
@@ -30,7 +31,6 @@ import {
   type PositionChange,
   positionKey,
   type Source,
-  type SourceErrorReason,
 } from "./source.ts";
 import { TailerTime } from "./tailer-time.ts";
 import { type FinishedContent, Trail } from "./trail.ts";
@@ -125,8 +125,7 @@ export class FileTailer implements Source {
   readonly #moved = new Set<string>();
   readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   readonly #time = new TailerTime();
-  readonly #unreadable = new Set<RawPath>();
-  readonly #reported = new Set<RawPath>();
+  readonly #faults: FaultLog;
   readonly #wallMs: () => number;
   readonly #hasWriter: (key: string) => boolean | undefined;
   #readMs = 0;
@@ -138,6 +137,7 @@ export class FileTailer implements Source {
   constructor(options: FileTailerOptions) {
     this.#options = options;
     this.name = options.name ?? options.patterns.join(",");
+    this.#faults = new FaultLog(this.stats, options.onFault);
     this.#claims = options.claims ?? new Set();
     this.#continued = options.known !== undefined;
     this.#known = options.known ?? new KnownPositions();
@@ -147,7 +147,7 @@ export class FileTailer implements Source {
     this.#scan = new FolderScan({
       patterns: options.patterns,
       exclude: options.exclude ?? [],
-      onError: (path, error) => this.#fault(path, error),
+      onError: (path, error) => this.#faults.failed(path, error),
     });
     if (options.watch !== false)
       this.#watch = new FolderWatch({
@@ -166,7 +166,7 @@ export class FileTailer implements Source {
   }
 
   get unreadable(): number {
-    return this.#unreadable.size;
+    return this.#faults.unreadable.size;
   }
 
   get lagBytes(): number {
@@ -275,7 +275,7 @@ export class FileTailer implements Source {
   #settle(file: FileGeneration, followed: FollowedPath, time: number): void {
     if (file.lagBytes > 0 && !file.insideLine) return;
     const quietMs = time - file.grewMs;
-    if (quietMs >= LAST_LINE_WAIT_MS) this.#attempt(file.path, () => file.deliverRest(this.#readMs));
+    if (quietMs >= LAST_LINE_WAIT_MS) this.#faults.attempt(file.path, () => file.deliverRest(this.#readMs));
     if (quietMs < ROTATED_WAIT_MS) return;
     followed.rotated.splice(followed.rotated.indexOf(file), 1);
     this.#inodes.delete(file.key);
@@ -289,7 +289,7 @@ export class FileTailer implements Source {
     if (!file.judged || file.partialBytes === 0 || time - file.grewMs < LAST_LINE_WAIT_MS) return;
     if (time < file.writerDueMs) return;
     file.writerDueMs = time + Math.min(Math.max(time - file.grewMs, LAST_LINE_WAIT_MS), ROTATED_WAIT_MS);
-    if (this.#hasWriter(file.key) === false) this.#attempt(file.path, () => file.deliverRest(this.#readMs));
+    if (this.#hasWriter(file.key) === false) this.#faults.attempt(file.path, () => file.deliverRest(this.#readMs));
   }
 
   /** Its position is kept as long as the file exists: under a name that a pattern matches it is no new file. */
@@ -348,7 +348,7 @@ export class FileTailer implements Source {
       return;
     }
     for (const path of found.keys()) if (!this.#paths.has(path)) this.#discover(path, time);
-    for (const path of this.#unreadable) if (!found.has(path)) this.#unreadable.delete(path);
+    this.#faults.keepOnly(found);
     for (const followed of this.#paths.values())
       if (followed.live !== undefined && !found.has(followed.path)) followed.dirty = true;
   }
@@ -370,7 +370,7 @@ export class FileTailer implements Source {
     if (known !== undefined) this.#known.delete(known);
     followed.live = file;
     if (known === undefined && existed && this.#options.startAt === "end")
-      this.#attempt(path, () => {
+      this.#faults.attempt(path, () => {
         count(this.stats.skippedBytes, "start_at", file.skipToEnd());
         // UTF-16 with its byte order mark
         if (file.head[0] === 0xff || file.head[0] === 0xfe) followed.sink.beginsWith?.(file.head);
@@ -578,56 +578,19 @@ export class FileTailer implements Source {
     followed: FollowedPath,
     used: Set<RawPath>,
   ): Promise<boolean> {
-    const wasEmpty = position.head.length === 0;
-    const candidates = places
-      .flatMap((path) => siblings(path, true))
-      // of an empty file only its age tells
-      .filter(
-        ({ path, bornMs }) =>
-          path.endsWith(".gz") && !used.has(path) && (!wasEmpty || bornMs >= position.lookedMs - TICK_MS),
-      )
-      .toSorted((a, b) => b.bornMs - a.bornMs)
-      .slice(0, 16);
-    const archives: Sibling[] = [];
-    for (const archive of candidates)
-      if (!wasEmpty || !(await this.#isArchiveOfKnown(archive.path, position.path))) archives.push(archive);
-    let at = position;
-    let carry = Buffer.alloc(0);
-    const push = (bytes: Buffer): void => {
-      followed.sink.push(bytes, at.offset, this.#readMs);
-      const marker = Buffer.concat([at.marker, bytes]).subarray(-64);
-      at = { ...at, offset: at.offset + bytes.length, marker: Buffer.from(marker) };
+    const push = (bytes: Buffer, from: FilePosition, at: FilePosition): void => {
+      followed.sink.push(bytes, from.offset, this.#readMs);
       this.stats.readBytes += bytes.length;
       // a crash on the way goes on in the archive from here
       this.#known.put(at);
       this.#moved.add(positionKey(at));
     };
-    for (const { path } of archives) {
-      const rest = await readGzipRest(path, position, (bytes) => {
-        const all = carry.length === 0 ? bytes : Buffer.concat([carry, bytes]);
-        const end = all.lastIndexOf(10) + 1;
-        if (end > 0) push(all.subarray(0, end));
-        carry = Buffer.from(all.subarray(end));
-        if (carry.length < BUFFER_BYTES) return;
-        push(carry);
-        carry = Buffer.alloc(0);
-      });
-      if (rest === undefined) continue;
-      used.add(path);
-      if (carry.length > 0) push(carry);
-      followed.sink.endLine();
-      this.#known.delete(at);
-      return true;
-    }
-    return false;
-  }
-
-  /** True when the archive holds a file that was read to its end long ago. */
-  async #isArchiveOfKnown(archive: RawPath, path: RawPath): Promise<boolean> {
-    for (const known of this.#known.values())
-      if (known.path === path && known.head.length > 0 && (await readGzipRest(archive, known, () => {})) !== undefined)
-        return true;
-    return false;
+    const sinceMs = position.lookedMs - TICK_MS;
+    const end = await readArchive({ position, places, sinceMs, known: this.#known, used, push });
+    if (end === undefined) return false;
+    followed.sink.endLine();
+    this.#known.delete(end);
+    return true;
   }
 
   /** A reader for the file at `name` as part of the stream of `path`; undefined when it cannot be opened or is read already. */
@@ -639,7 +602,7 @@ export class FileTailer implements Source {
     resume: FilePosition | undefined,
     judged: boolean,
   ): FileGeneration | undefined {
-    return this.#attempt(name, () => {
+    return this.#faults.attempt(name, () => {
       const fd = this.#openFiles.openPath(name);
       let stat: BigIntStats;
       try {
@@ -674,8 +637,7 @@ export class FileTailer implements Source {
       this.#claims.add(file.key);
       this.#moved.add(file.key);
       if (resume !== undefined && positionKey(resume) !== file.key) this.#moved.add(positionKey(resume));
-      this.#unreadable.delete(name);
-      this.#reported.delete(name);
+      this.#faults.mended(name);
       return file;
     });
   }
@@ -744,7 +706,7 @@ export class FileTailer implements Source {
       return false;
     }
     return (
-      this.#attempt(file.path, () => {
+      this.#faults.attempt(file.path, () => {
         if (!file.judged) {
           const verdict = this.#judge(file, followed, time);
           if (verdict === "wait") return false;
@@ -775,27 +737,6 @@ export class FileTailer implements Source {
       .find((other) => other !== undefined && other !== followed);
     return judgeNewFile(file, original, time);
   }
-
-  /** Runs a step that may fail for reasons of the outside world. @returns Undefined when it did. */
-  #attempt<T>(path: RawPath, step: () => T): T | undefined {
-    try {
-      return step();
-    } catch (error) {
-      this.#fault(path, error);
-      return undefined;
-    }
-  }
-
-  #fault(path: RawPath, error: unknown): void {
-    const { code = "EIO" } = error as NodeJS.ErrnoException;
-    const reason = REASONS[code] ?? "io";
-    if (reason === "not-found") return;
-    count(this.stats.errors, reason);
-    if (this.#unreadable.size < 10_000) this.#unreadable.add(path);
-    if (this.#reported.has(path)) return;
-    if (this.#reported.size < 10_000) this.#reported.add(path);
-    this.#options.onFault?.("Cannot read a log file; it is tried again", { path: shownPath(path), reason, code });
-  }
 }
 
 const byAge = (a: Sibling, b: Sibling): number => a.bornMs - b.bornMs || a.writtenMs - b.writtenMs;
@@ -807,13 +748,3 @@ function realPathOf(fd: number): RawPath | undefined {
     return undefined;
   }
 }
-
-const REASONS: Readonly<Record<string, SourceErrorReason>> = {
-  EACCES: "permission",
-  EPERM: "permission",
-  ENOENT: "not-found",
-  ENOTDIR: "not-found",
-  EMFILE: "too-many-files",
-  ENFILE: "too-many-files",
-  EISDIR: "is-directory",
-};
