@@ -17,7 +17,8 @@ export class StdinSource implements Source {
   readonly unreadable = 0;
   caughtUp = false;
   readonly #input: Readable;
-  readonly #sink: StreamSink;
+  readonly #openSink: () => StreamSink;
+  #opened: StreamSink | undefined = undefined;
   #offset = 0;
   #ended = false;
   #delivered = false;
@@ -32,7 +33,7 @@ export class StdinSource implements Source {
     const { name, labels, profile } = options;
     this.name = name;
     this.#input = options.input;
-    this.#sink = options.openSink({ name, labels, profile });
+    this.#openSink = () => options.openSink({ name, labels, profile });
     const end = (): void => {
       this.#ended = true;
     };
@@ -67,6 +68,11 @@ export class StdinSource implements Source {
 
   async close(): Promise<void> {
     this.#input.destroy();
+  }
+
+  get #sink(): StreamSink {
+    this.#opened ??= this.#openSink();
+    return this.#opened;
   }
 
   #read(): Buffer | null {
